@@ -40,6 +40,14 @@ def read_small(path: str) -> str | None:
         os.close(descriptor)
 
 
+def current_folder() -> str:
+    """The folder this process stands in; raises NotLocatedError where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        raise NotLocatedError("the current folder is gone; go to another, or name a checkout with --root") from None
+
+
 def locate(start: str) -> Located:
     """The checkout that holds the folder `start`; raises NotLocatedError with a sentence."""
     here = os.path.realpath(start)
@@ -47,9 +55,10 @@ def locate(start: str) -> Located:
         raise NotLocatedError(f"{start} is not a folder; name one inside a git checkout with --root")
     folder = here
     while True:
-        marker = folder + "/.git" if folder != "/" else "/.git"
+        marker = os.path.join(folder, ".git")
         if os.path.isdir(marker) and _is_git_dir(marker):
-            return Located(folder, marker, _common_dir(marker))
+            git_dir = os.path.realpath(marker)
+            return Located(folder, git_dir, _common_dir(git_dir))
         if os.path.isfile(marker):
             return _linked(folder, marker)
         if _is_git_dir(folder):

@@ -1,0 +1,33 @@
+"""The command `majordomus`: the fast path first, the whole command where that has no answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brief.fast.main import run
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the command with the words of this process; the exit code tells how it went."""
+    words = sys.argv[1:]
+    try:
+        code = run(words)
+        if code is None:
+            from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
+
+            code = whole(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read us has gone: nothing more can be said, and the interpreter must not try at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""Ask every owner once, all at the same time, under one deadline, and make one brief of what they answered.
+
+Each owner is asked in a thread of its own. One that raises, hangs or answers rubbish is unread with the reason and
+costs no other; one whose thread still hangs from an earlier question is not asked again until it lets go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from brief.core.errors import MajordomusError
+from brief.core.model import SECTIONS, AnsweredBy, Brief, Repository, Section, Status
+from brief.core.text.line import compose_line
+from brief.core.text.sanitize import clean
+from brief.owners.world import Answer, Ask, World
+from brief.threads import in_thread
+
+DEADLINE_SECONDS = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One owner's question under way; `let_go` is set when its thread has ended, however it ended."""
+
+    begun: float = field(default_factory=time.monotonic)
+    let_go: threading.Event = field(default_factory=threading.Event)
+
+
+class Composer:
+    """Asks the owners; it remembers which of them hang."""
+
+    def __init__(self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        self._owners = owners
+        self._deadline = deadline_seconds
+        self._hanging: dict[str, _Question] = {}
+
+    async def sections(self, world: World, ask: Ask) -> tuple[Section, ...]:
+        """The six sections, in order, no later than the deadline."""
+        self._hanging = {name: question for name, question in self._hanging.items() if not question.let_go.is_set()}
+        questions = {name: _Question() for name in SECTIONS if name not in self._hanging}
+        answers = {name: self._ask(name, question, world, ask) for name, question in questions.items()}
+        if answers:
+            await asyncio.wait(answers.values(), timeout=self._deadline)
+        late = {name: questions[name] for name, answer in answers.items() if not answer.done()}
+        sections = tuple(self._section(name, answers.get(name)) for name in SECTIONS)
+        self._hanging.update(late)
+        return sections
+
+    def _ask(self, name: str, question: _Question, world: World, ask: Ask) -> asyncio.Future[Section]:
+        owner = self._owners[name]
+
+        def answer() -> Section:
+            try:
+                section = _checked(name, owner(world, ask))
+            finally:
+                question.let_go.set()
+            return section.model_copy(update={"took_ms": round((time.monotonic() - question.begun) * 1000, 3)})
+
+        return in_thread(answer)
+
+    def _section(self, name: str, answer: asyncio.Future[Section] | None) -> Section:
+        if answer is None:
+            seconds = time.monotonic() - self._hanging[name].begun
+            return unread(name, f"a question of {seconds:.0f} s ago still hangs, so it was not asked again")
+        if not answer.done():
+            return unread(name, f"no answer within {self._deadline:g} s")
+        fault = answer.exception()
+        return answer.result() if fault is None else unread(name, _told(fault))
+
+
+def unread(name: str, reason: str) -> Section:
+    """The section of an owner that gave no answer."""
+    return SECTIONS[name](status=Status.UNREAD, headline=f"{name} unread", reason=reason)
+
+
+def _checked(name: str, answered: object) -> Section:
+    if not isinstance(answered, SECTIONS[name]):
+        raise TypeError(f"a {type(answered).__name__}, which is no {name} section")
+    return answered
+
+
+def _told(fault: BaseException) -> str:
+    if isinstance(fault, MajordomusError):
+        return clean(fault.sentence, 400)
+    if isinstance(fault, (ValidationError, TypeError)):
+        return clean(f"its answer has the wrong shape: {fault}", 400)
+    return clean(f"it failed with {type(fault).__name__}: {fault}", 400)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a brief says beside its sections. `notes` are whole sentences, already cleaned."""
+
+    answered_by: AnsweredBy
+    repository: Repository
+    interval_minutes: int
+    on_interval_reason: str | None
+    notes: tuple[str, ...]
+
+
+def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
+    """One brief of the six sections; `now` is when it was composed."""
+    return Brief(
+        generated_at=now,
+        answered_by=frame.answered_by,
+        repository=frame.repository,
+        interval_minutes=frame.interval_minutes,
+        on_interval=frame.on_interval_reason is None,
+        on_interval_reason=frame.on_interval_reason,
+        line=compose_line(sections, now),
+        summary=_summary(sections, frame.notes),
+        unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
+        notes=frame.notes,
+        sections=sections,
+    )
+
+
+def _summary(sections: Sequence[Section], notes: Sequence[str]) -> str:
+    gaps = [f"{s.name} {s.status}: {s.reason}" for s in sections if not s.fully_read]
+    read = "everything that is set up was read" if not gaps else "not all was read: " + "; ".join(gaps)
+    return " · ".join((read, *notes))

@@ -1,0 +1,68 @@
+"""A brief as a page for a person: a rendering of the JSON, never more."""
+
+from __future__ import annotations
+
+from brief.core.model import Brief, Level, Section, Status
+from brief.core.text.line import fit
+from brief.core.text.sanitize import clean
+
+_STATUS_CELLS = len(Status.UNDECLARED)
+_INDENT = " " * (len("integration") + 2)
+
+
+def page(brief: Brief, columns: int | None = None) -> str:
+    """The whole brief, a section a paragraph; lines are cut at `columns` cells where that is given."""
+    lines = [brief.line, "", *_head(brief), ""]
+    for section in brief.sections:
+        lines += section_lines(section)
+    lines += ["", *(f"note: {note}" for note in brief.notes), _closing(brief)]
+    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
+
+
+def section_page(section: Section, columns: int | None = None) -> str:
+    """One section alone, with every row it has."""
+    lines = section_lines(section)
+    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
+
+
+def section_lines(section: Section) -> list[str]:
+    """One section: name, status and headline, then why it was not read, its rows, and what was left out."""
+    lines = [f"{section.name:<11}  {section.status:<{_STATUS_CELLS}}  {section.headline}"]
+    if section.reason:
+        lines.append(f"{_INDENT}why: {clean(section.reason, 600)}")
+    lines += [f"{_INDENT}{_mark(row.level)}{row.text}" for row in section.rows]
+    if section.omitted:
+        lines.append(f"{_INDENT}and {section.omitted} more: {section.see}")
+    return lines
+
+
+def _mark(level: Level) -> str:
+    return "- " if level is Level.NORMAL else f"▲ {level} "
+
+
+def _head(brief: Brief) -> list[str]:
+    by = brief.answered_by
+    composed = (
+        f"composed by the server of this repository (pid {by.pid}, epoch {by.epoch}, version {by.version})"
+        if by.kind == "lease-holder"
+        else f"composed by this command alone: {clean(by.reason or '', 400)}"
+    )
+    rhythm = f"every {brief.interval_minutes} minutes"
+    off = f"not on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
+    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", composed, off]
+
+
+def where(brief: Brief) -> str:
+    """Branch and commit of the checkout, in words."""
+    repository = brief.repository
+    commit = f"at {repository.head[:9]}" if repository.head else "with no commit yet"
+    if repository.detached:
+        return f"detached {commit}"
+    return f"on {clean(repository.branch or '?', 80)} {commit}"
+
+
+def _closing(brief: Brief) -> str:
+    gaps = [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
+    if not gaps:
+        return "Everything that is set up was read."
+    return f"Not read in full: {', '.join(gaps)}. Unread is not empty: nobody was asked."

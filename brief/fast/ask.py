@@ -1,0 +1,114 @@
+"""One question to the server of a repository over its socket: HTTP/1.1, one connection, one deadline."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from typing import Any
+
+from brief.fast.lease import NoServerError, read_lease, why_silent
+
+COMMAND_SECONDS = 2.0
+LINE_SECONDS = 0.5
+MOST_BYTES = 16 * 1024 * 1024
+_SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+class Answer:
+    """What a server said: `status`, `headers` with names in lower case, `body` in bytes."""
+
+    __slots__ = ("body", "headers", "status")
+
+    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def json(self) -> Any:
+        """The body as JSON; ValueError where it is none."""
+        return json.loads(self.body)
+
+
+def ask(
+    common_dir: str,
+    method: str,
+    path: str,
+    params: list[tuple[str, str]],
+    body: object = None,
+    *,
+    seconds: float = COMMAND_SECONDS,
+) -> Answer:
+    """Ask the lease holder of a repository; raises NoServerError with the reason where it does not answer.
+
+    `path` is below `/api/v1`; `params` are the query, `body` goes as JSON. `seconds` bounds the whole exchange.
+    An answer that does not carry the epoch of the lease came from somebody else and is not taken.
+    """
+    record = read_lease(common_dir)
+    try:
+        raw = _exchange(record["socket"], _request(method, path, params, body), time.monotonic() + seconds)
+    except OSError as fault:
+        raise NoServerError(why_silent(record, fault)) from None
+    answer = _parsed(raw)
+    if answer is None or answer.headers.get("majordomus-epoch") != str(record["epoch"]):
+        raise NoServerError(f"what answers at {record['socket']} is not the server of epoch {record['epoch']}")
+    return answer
+
+
+def _exchange(path: str, request: bytes, deadline: float) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_left(deadline))
+        connection.connect(path)
+        connection.sendall(request)
+        received = []
+        size = 0
+        while True:
+            connection.settimeout(_left(deadline))
+            piece = connection.recv(262_144)
+            if not piece:
+                return b"".join(received)
+            received.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise OSError(f"it sent more than {MOST_BYTES} bytes")
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("no whole answer in time")
+    return left
+
+
+def _request(method: str, path: str, params: list[tuple[str, str]], body: object) -> bytes:
+    query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in params)
+    payload = b"" if body is None else json.dumps(body).encode()
+    kind = "" if body is None else "content-type: application/json\r\n"
+    head = (
+        f"{method} /api/v1{path}{'?' + query if query else ''} HTTP/1.1\r\n"
+        f"host: majordomus\r\nconnection: close\r\n{kind}content-length: {len(payload)}\r\n\r\n"
+    )
+    return head.encode("ascii") + payload
+
+
+def _quoted(text: str) -> str:
+    # Names of files need not be UTF-8: what the file system gave goes as the bytes it was.
+    return "".join(
+        chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "surrogateescape")
+    )
+
+
+def _parsed(raw: bytes) -> Answer | None:
+    head, separator, body = raw.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    words = lines[0].split(" ", 2)
+    if not separator or len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
+        return None
+    headers = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    length = headers.get("content-length", "")
+    if not length.isdigit() or int(length) != len(body):
+        return None
+    return Answer(int(words[1]), headers, body)

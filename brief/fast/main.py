@@ -1,0 +1,55 @@
+"""What runs at every prompt and every refresh: reach the server, print what it says, and be gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brief.fast.locate import NotLocatedError, current_folder, locate
+from brief.fast.words import Call, read_call
+
+ANSWERED = 0
+NOT_ALL_READ = 10
+
+
+def run(words: list[str]) -> int | None:
+    """The exit code of a call this path could answer; None where the whole command must."""
+    if words[:1] == ["brief"]:
+        call = read_call(words[1:])
+        return _brief(call) if call is not None else None
+    if words == ["statusline"]:
+        from brief.fast.statusline import statusline  # noqa: PLC0415 - a brief needs none of it
+
+        return statusline()
+    return None
+
+
+def _brief(call: Call) -> int | None:
+    from brief.fast.ask import ask  # noqa: PLC0415 - read_call decides first whether anybody is asked
+    from brief.fast.lease import NoServerError  # noqa: PLC0415
+
+    call.session = call.session or os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+    call.format = call.format or "text"
+    if call.width is None and call.format == "text":
+        call.width = _terminal_width()
+    try:
+        here = locate(call.root if call.root is not None else current_folder())
+        answer = ask(here.common_dir, "GET", "/brief", call.params(here.root))
+    except (NotLocatedError, NoServerError):
+        return None
+    if answer.status != 200:
+        return None
+    _print(answer.body)
+    unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
+    return NOT_ALL_READ if unsatisfied else ANSWERED
+
+
+def _terminal_width() -> str | None:
+    if not sys.stdout.isatty():
+        return None
+    return str(os.get_terminal_size(sys.stdout.fileno()).columns)
+
+
+def _print(body: bytes) -> None:
+    sys.stdout.buffer.write(body if body.endswith(b"\n") else body + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,128 @@
+"""The status line of a client: the server's line, or the last one known with its age; always one line, always exit 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+import unicodedata
+
+from brief.fast.ask import LINE_SECONDS, ask
+from brief.fast.lease import NoServerError, state_dir
+from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
+
+STDIN_SECONDS = 0.3
+MOST_INPUT = 1_048_576
+SEPARATOR = " · "
+
+
+def statusline() -> int:
+    """Read the client's status JSON from standard input and print one line."""
+    told = _told(_standard_input())
+    try:
+        here = locate(_folder(told))
+    except NotLocatedError:
+        _say("brief: no git checkout here")
+        return 0
+    _say(_asked(here, _text(told.get("session_id"))) or last_known(here, time.time(), _columns()))
+    return 0
+
+
+def _standard_input() -> bytes:
+    """What the client wrote, as far as it came in time; a terminal or a pipe that nobody fills is not waited for."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return b""
+    descriptor = sys.stdin.fileno()
+    deadline = time.monotonic() + STDIN_SECONDS
+    received = b""
+    while len(received) < MOST_INPUT:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        piece = os.read(descriptor, 65_536) if ready else b""
+        if not piece:
+            break
+        received += piece
+    return received
+
+
+def _told(raw: bytes) -> dict[str, object]:
+    try:
+        told = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value and "\0" not in value else None
+
+
+def _folder(told: dict[str, object]) -> str:
+    workspace = told.get("workspace")
+    named = _text(workspace.get("current_dir")) if isinstance(workspace, dict) else None
+    named = named or _text(told.get("cwd"))
+    return named if named and os.path.isdir(named) else current_folder()
+
+
+def _columns() -> int | None:
+    named = os.environ.get("COLUMNS", "")
+    return int(named) if named.isdigit() else None
+
+
+def _asked(here: Located, session: str | None) -> str | None:
+    params = [("root", here.root), ("format", "line")]
+    columns = _columns()
+    if columns is not None:
+        params.append(("width", str(columns)))
+    if session is not None:
+        params.append(("session", session))
+    try:
+        answer = ask(here.common_dir, "GET", "/brief", params, seconds=LINE_SECONDS)
+    except NoServerError:
+        return None
+    return answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
+
+
+def line_file(here: Located) -> str:
+    """Where the server keeps the last line of a checkout: by git's own name of it, unique in the repository."""
+    linked = here.git_dir != here.common_dir
+    name = "worktree-" + os.path.basename(here.git_dir) if linked else "primary"
+    return state_dir(here.common_dir) + "/lines/" + name
+
+
+def last_known(here: Located, now: float, columns: int | None) -> str:
+    """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
+    path = line_file(here)
+    line = (read_small(path) or "").strip()
+    try:
+        composed = os.stat(path).st_mtime
+    except OSError:
+        line = ""
+    if not line:
+        return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
+    return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
+
+
+def _age(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes}m"
+    return f"{minutes // 60}h" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d"
+
+
+def fit(line: str, columns: int | None) -> str:
+    """The line without its last parts, as many as it takes to fit; the first part is never taken apart."""
+    parts = line.split(SEPARATOR)
+    while columns is not None and len(parts) > 1 and _cells(SEPARATOR.join(parts)) > columns:
+        parts.pop()
+    return SEPARATOR.join(parts)
+
+
+def _cells(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
+
+
+def _say(line: str) -> None:
+    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()

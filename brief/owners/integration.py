@@ -1,0 +1,65 @@
+"""What waits to be merged into the base, as it was last observed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from brief.core.model import IntegrationData, IntegrationSection, QueueEntry, Row, Status
+from brief.core.text.sanitize import clean, span
+from brief.integration import Observation, read
+from brief.owners.world import Ask, World
+
+REFRESH = "majordomus queue refresh"
+
+
+def answer(world: World, ask: Ask) -> IntegrationSection:
+    """The observation that lies in the state folder; unread where none was made, undeclared with no provider."""
+    provider = ask.settings.integration.provider
+    if provider == "none":
+        return IntegrationSection(
+            status=Status.UNDECLARED, headline="no queue is set up", reason="integration.provider is none"
+        )
+    if provider == "github":
+        return _unread("integration.provider is github, which this version of majordomus cannot ask; auto and git can be")
+    observation = read(world.state_dir / "observation.json")
+    if observation is None:
+        return _unread(f"the branches were never looked at; run {REFRESH}")
+    return _section(observation, world.now(), timedelta(minutes=ask.settings.integration.refresh_minutes))
+
+
+def _unread(reason: str) -> IntegrationSection:
+    return IntegrationSection(status=Status.UNREAD, headline="queue unread", reason=reason)
+
+
+def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:
+    waiting = observation.entries
+    following = observation.next
+    left_out = observation.omitted
+    data = IntegrationData(
+        open=len(waiting) + left_out, next=following, observed_at=observation.observed_at, queue=waiting
+    )
+    return IntegrationSection(
+        status=Status.PARTIAL if left_out else Status.READ,
+        headline=_headline(observation, following, now, fresh_for),
+        rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
+        data=data,
+        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are" if left_out else None,
+        as_of=observation.observed_at,
+        omitted=left_out,
+    )
+
+
+def _headline(observation: Observation, following: str | None, now: datetime, fresh_for: timedelta) -> str:
+    count = len(observation.entries) + observation.omitted
+    noun = "branch" if count == 1 else "branches"
+    begun = f", next {clean(following, 60)}" if following else ""
+    age = now - observation.observed_at
+    old = f", older than integration.refresh_minutes: {REFRESH}" if age > fresh_for else ""
+    return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {span(age)} ago{old})"
+
+
+def _row(entry: QueueEntry, now: datetime) -> str:
+    behind = f", {entry.behind} behind" if entry.behind else ""
+    age = f", last commit {span(now - entry.committed_at)} ago" if entry.committed_at else ""
+    where = f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
+    return f"{clean(entry.name, 60)}: {entry.ahead} ahead{behind}{age}{where}"

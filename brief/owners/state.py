@@ -1,0 +1,82 @@
+"""The caller's own episode and task."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from brief.core.episode import KnownEpisode
+from brief.core.model import EpisodeFact, Row, StateData, StateSection, Status, TaskFact
+from brief.core.settings import Settings
+from brief.core.task import Task, believable_next, is_ageing
+from brief.core.text.sanitize import clean, span
+from brief.owners.world import Ask, World, own_episode
+
+
+def answer(world: World, ask: Ask) -> StateSection:
+    """Who asks and what it works on; with several open episodes and none named, how many there are."""
+    now = world.now()
+    own = own_episode(world, ask)
+    here = sum(one.episode.checkout == ask.checkout for one in world.sessions.known())
+    task = world.sessions.tasks().get(own.episode.id) if own else None
+    fact = _task_fact(task, now, ask.settings) if task else None
+    return StateSection(
+        status=Status.READ,
+        headline=_headline(own, fact, here, ask, now),
+        rows=_rows(own, task, fact, ask, now),
+        data=StateData(episode=_episode_fact(own) if own else None, open=here, task=fact),
+        as_of=now,
+    )
+
+
+def _episode_fact(own: KnownEpisode) -> EpisodeFact:
+    episode = own.episode
+    return EpisodeFact(
+        id=episode.id,
+        provider=episode.provider,
+        state=own.state,
+        checkout=episode.checkout,
+        branch=episode.branch,
+        since=episode.since,
+        heard=episode.heard,
+        standing=own.standing,
+    )
+
+
+def _task_fact(task: Task, now: datetime, settings: Settings) -> TaskFact:
+    following = believable_next(task, now, timedelta(minutes=settings.session.freshness.stale_minutes))
+    return TaskFact(
+        title=task.title,
+        scope=task.scope,
+        since=task.since,
+        next=following.text,
+        next_since=task.next_since,
+        next_withheld=following.withheld,
+    )
+
+
+def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, ask: Ask, now: datetime) -> str:
+    if fact is not None:
+        return f"{clean(fact.title)}, since {span(now - fact.since)}"
+    if own is not None:
+        return f"episode {own.episode.id} has no task"
+    if ask.session is not None:
+        return f"session {clean(ask.session, 60)} has no open episode"
+    if here == 0:
+        return "no episode is open in this checkout"
+    return f"{here} episodes are open in this checkout, and which one asks was not said"
+
+
+def _rows(own: KnownEpisode | None, task: Task | None, fact: TaskFact | None, ask: Ask, now: datetime) -> tuple[Row, ...]:
+    said: list[str] = []
+    if own is not None and own.episode.checkout != ask.checkout:
+        said.append(f"this episode was opened in {clean(own.episode.checkout)}")
+    if task is not None and fact is not None:
+        if fact.scope:
+            said.append("scope " + ", ".join(clean(path, 80) for path in fact.scope))
+        if fact.next is not None:
+            ageing = is_ageing(task, now, timedelta(minutes=ask.settings.session.freshness.fresh_minutes))
+            aged = f" (said {span(now - task.next_since)} ago)" if ageing and task.next_since else ""
+            said.append(f"next: {clean(fact.next, 300)}{aged}")
+        if fact.next_withheld is not None:
+            said.append(f"next action withheld: {fact.next_withheld}")
+    return tuple(Row(text=text) for text in said)

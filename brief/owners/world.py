@@ -1,0 +1,70 @@
+"""What every owner is given: the world of one repository, and the question of one checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from brief.core.episode import KnownEpisode, meant
+from brief.core.model import Section
+from brief.core.settings import Settings
+from brief.core.task import Task
+from brief.core.text.sanitize import wire
+from brief.git import Checkout
+from brief.notices import Shelf
+
+
+class Sessions(Protocol):
+    """Where episodes and tasks are known from: the board of a server, or what the last one stored."""
+
+    @property
+    def version(self) -> int:
+        """A number that changes with what is known."""
+
+    def known(self) -> tuple[KnownEpisode, ...]:
+        """The open episodes, the longest open first."""
+
+    def tasks(self) -> dict[str, Task]:
+        """The current task of each open episode that has one, by episode id."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One repository. `absence` is why no server answers, and then nobody can say who else is here."""
+
+    common_dir: str
+    state_dir: Path
+    now: Callable[[], datetime]
+    sessions: Sessions
+    absence: str | None
+    worktrees: Callable[[], Sequence[Checkout]]
+    notices: Callable[[Sequence[Path]], Shelf]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question: about the checkout `root`, by the episode `session` if it named itself, under these settings."""
+
+    root: str
+    settings: Settings
+    session: str | None = None
+    local: bool = False
+
+    @property
+    def checkout(self) -> str:
+        """The checkout as it is spelled on the wire and in the database."""
+        return wire(self.root)
+
+
+Answer = Callable[[World, Ask], Section]
+
+
+def own_episode(world: World, ask: Ask) -> KnownEpisode | None:
+    """The episode that asks: the one it named, else the only open one of its checkout."""
+    known = world.sessions.known()
+    here = tuple(one.episode for one in known if one.episode.checkout == ask.checkout)
+    own = meant(ask.session, here)
+    return next((one for one in known if one.episode.id == own), None)

@@ -1,0 +1,113 @@
+"""The lease of a repository: an exclusive flock for the life of the process, and a file that says who holds it.
+
+The kernel frees the lock however the process ends, so no pid is trusted. The file is for readers: it is written by
+rename, and its epoch only ever grows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from brief import __version__
+from brief.core.errors import ConflictError, MajordomusError
+from brief.core.model import wire_time
+from brief.fast.lease import LEASE_SCHEMA, NoServerError, boot_id, process_start, read_lease, state_dir
+from brief.files import Made, replace
+from brief.sessions.database import stored_epoch
+
+DATABASE = "majordomus.db"
+
+
+class HeldError(ConflictError):
+    """Another process holds the lease."""
+
+
+class LeaseError(MajordomusError):
+    """No lease can be held in this repository, and why."""
+
+
+class Lease:
+    """The right to be the server of a repository, as long as `is_ours` says so."""
+
+    def __init__(self, common_dir: str, descriptor: int, epoch: int) -> None:
+        self.common_dir = common_dir
+        self.state_dir = Path(state_dir(common_dir))
+        self.epoch = epoch
+        self._descriptor = descriptor
+        self._file: Made | None = None
+
+    @classmethod
+    def take(cls, common_dir: str, now: datetime) -> Lease:
+        """Take the lease; raises HeldError where somebody has it, LeaseError where nobody can."""
+        folder = Path(state_dir(common_dir))
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            descriptor = _lock(folder / "lease.lock")
+        except BlockingIOError:
+            raise HeldError(f"another server holds {common_dir}") from None
+        except OSError as fault:
+            raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
+        last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
+        return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)))
+
+    def publish(self, socket: Path, tcp: str | None, since: datetime) -> None:
+        """Say who holds the lease and where it answers."""
+        record = {
+            "schema": LEASE_SCHEMA,
+            "epoch": self.epoch,
+            "pid": os.getpid(),
+            "process_start": process_start(os.getpid()),
+            "boot_id": boot_id(),
+            "socket": str(socket),
+            "tcp": tcp,
+            "version": __version__,
+            "executable": sys.executable,
+            "since": wire_time(since),
+        }
+        path = self.state_dir / "lease.json"
+        replace(path, json.dumps(record, indent=1).encode() + b"\n")
+        self._file = Made.at(path)
+
+    def is_ours(self) -> bool:
+        """Whether the lock that the path names is still the one we hold."""
+        return _is_named(self._descriptor, self.state_dir / "lease.lock")
+
+    def release(self) -> None:
+        """Withdraw the file, if it is still ours, and free the lock."""
+        if self._file is not None:
+            self._file.remove()
+        os.close(self._descriptor)
+
+
+def _lock(path: Path) -> int:
+    """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if _is_named(descriptor, path):
+            return descriptor
+        # The file was replaced between opening and locking: what we hold guards nothing.
+        os.close(descriptor)
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
+    except OSError:
+        return False
+
+
+def _last_epoch(common_dir: str) -> int:
+    with contextlib.suppress(NoServerError):
+        return int(read_lease(common_dir)["epoch"])
+    return 0

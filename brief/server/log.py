@@ -1,0 +1,65 @@
+"""The log of a server: one JSON object a line, rotated, and written again where somebody removed the file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.handlers
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+MOST_BYTES = 1_048_576
+KEPT = 3
+_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class JsonLines(logging.Formatter):
+    """A record as one JSON object: when, level, logger, event, and every extra field by its name."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, whatever the message holds."""
+        told = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+        }
+        told |= {name: value for name, value in vars(record).items() if name not in _PLAIN}
+        if record.exc_info:
+            told["fault"] = self.formatException(record.exc_info)
+        return json.dumps(told, default=str)
+
+
+class LastingFileHandler(logging.handlers.RotatingFileHandler):
+    """A rotating log that opens its file anew where the one it writes to was removed or replaced."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record to the file that the path names now."""
+        if self.stream is not None and not self._is_named():
+            self.stream.close()
+            self.stream = self._open()
+        super().emit(record)
+
+    def _is_named(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self.stream.fileno()), os.stat(self.baseFilename))
+        except OSError:
+            return False
+
+
+def log_to(path: Path | None) -> None:
+    """Send what is logged to a rotated file, or to standard error where there is none."""
+    handler = _file_handler(path) if path is not None else logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+    # What could not be logged is not worth a traceback in a place where nobody reads.
+    logging.raiseExceptions = False
+
+
+def _file_handler(path: Path) -> logging.Handler:
+    handler = LastingFileHandler(path, maxBytes=MOST_BYTES, backupCount=KEPT, encoding="utf-8", errors="backslashreplace")
+    path.chmod(0o600)
+    return handler

@@ -1,0 +1,79 @@
+"""The folder for sockets: the user's alone, proven before anything is put into it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from brief.core.errors import RuntimeFolderError
+
+SOCKET_PATH_BYTES = 104
+"""The shortest limit of any system we run on (macOS); Linux has 108."""
+
+_OURS = "majordomus"
+
+
+def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
+    """The folder in which a socket of this name fits, made if need be; raises RuntimeFolderError.
+
+    `$XDG_RUNTIME_DIR/majordomus` where that is set, there, and short enough; else a folder of ours under the
+    temporary folder.
+    """
+    given = environment.get("XDG_RUNTIME_DIR", "")
+    if given and os.path.isabs(given) and os.path.lexists(given):
+        folder = Path(given) / _OURS
+        if _fits(folder, socket_name):
+            _prove(Path(given), private=False)
+            return _private(folder)
+    base = Path(tempfile.gettempdir()) / f"{_OURS}-{os.getuid()}"
+    folder = base / _OURS
+    if not _fits(folder, socket_name):
+        raise RuntimeFolderError(
+            f"{folder} is too long a path for a socket (at most {SOCKET_PATH_BYTES} bytes); set XDG_RUNTIME_DIR to a shorter one"
+        )
+    _private(base)
+    return _private(folder)
+
+
+def socket_name(common_dir: str, epoch: int) -> str:
+    """The name of the socket of one repository and one epoch."""
+    digest = hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:12]
+    return f"{digest}-{epoch}.sock"
+
+
+def _fits(folder: Path, name: str) -> bool:
+    return len(os.fsencode(folder / name)) <= SOCKET_PATH_BYTES
+
+
+def _private(folder: Path) -> Path:
+    try:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+    except OSError as fault:
+        raise RuntimeFolderError(f"{folder} cannot be made ({fault.strerror}); set XDG_RUNTIME_DIR to a folder of yours") from fault
+    _prove(folder, private=True)
+    return folder
+
+
+def _prove(folder: Path, *, private: bool) -> None:
+    """Refuse a folder in which somebody else could put or replace a socket."""
+    try:
+        found = folder.lstat()
+    except OSError as fault:
+        raise RuntimeFolderError(f"{folder} cannot be looked at ({fault.strerror})") from fault
+    if stat.S_ISLNK(found.st_mode):
+        raise RuntimeFolderError(f"{folder} is a link, and where it leads may change; put a real folder there")
+    if not stat.S_ISDIR(found.st_mode):
+        raise RuntimeFolderError(f"{folder} is no folder; remove it")
+    if found.st_uid != os.getuid():
+        raise RuntimeFolderError(f"{folder} belongs to uid {found.st_uid}, not to you; set XDG_RUNTIME_DIR to a folder of yours")
+    forbidden = 0o077 if private else 0o022
+    if found.st_mode & forbidden:
+        kind = "700" if private else "go-w"
+        mode = stat.S_IMODE(found.st_mode)
+        raise RuntimeFolderError(f"{folder} is open to others (mode {mode:o}); run chmod {kind} {folder}")

@@ -1,0 +1,80 @@
+"""uvicorn as we need it: on sockets we bound ourselves, ended by our own word, with no clock of its own ticking.
+
+Plain `uvicorn.Server` takes the signals, raises them again when it has ended, so that nothing after it runs, and
+wakes ten times a second to look whether it should end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import uvicorn
+from uvicorn._types import ASGIApplication
+
+BACKLOG = 2048
+GRACE_SECONDS = 2
+
+
+class WebServer(uvicorn.Server):
+    """Serves until `ending` is set; whoever runs it takes the signals."""
+
+    def __init__(self, app: ASGIApplication, ending: asyncio.Event) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                loop="asyncio",
+                ws="none",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+        )
+        self._ending = ending
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
+        yield
+
+    async def main_loop(self) -> None:
+        """Wait to be ended, doing nothing meanwhile."""
+        await self._ending.wait()
+
+
+def bind_unix(path: Path) -> socket.socket:
+    """A listening Unix socket that only its user can open."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except BaseException:
+        listener.close()
+        raise
+    finally:
+        os.umask(before)
+    listener.listen(BACKLOG)
+    listener.setblocking(False)
+    return listener
+
+
+def bind_loopback(port: int) -> socket.socket:
+    """A listening TCP socket on the loopback address alone."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+    except BaseException:
+        listener.close()
+        raise
+    listener.listen(BACKLOG)
+    listener.setblocking(False)
+    return listener

@@ -1,0 +1,196 @@
+"""The board of a server: who is here, kept in memory, written through to the database.
+
+The lease makes this process the only writer, so what it holds in memory is what is stored. An episode read from the
+database at the start is known but `unheard`, until it speaks to this very server.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+
+from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
+from brief.core.errors import ConflictError, NotFoundError
+from brief.core.model import EpisodeState
+from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.sessions import episodes as rows
+from brief.sessions.database import Database
+
+
+class Board:
+    """Every open episode of a repository and the task of each. Safe to use from any thread.
+
+    Writers wait for each other and for the database; readers only ever wait for memory.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writing = threading.Lock()
+        self._memory = threading.Lock()
+        self._open = {episode.id: episode for episode in rows.open_episodes(database)}
+        self._stored = {episode.id: episode.heard for episode in self._open.values()}
+        self._tasks = rows.current_tasks(database)
+        self._heard: set[str] = set()
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every change a brief could show."""
+        return self._version
+
+    def known(self) -> tuple[KnownEpisode, ...]:
+        """The open episodes, the longest open first."""
+        with self._memory:
+            ordered = sorted(self._open.values(), key=lambda episode: (episode.since, episode.id))
+            return tuple(self._known(episode) for episode in ordered)
+
+    def tasks(self) -> dict[str, Task]:
+        """The current task of each open episode that has one, by episode id."""
+        with self._memory:
+            return dict(self._tasks)
+
+    def closed(self, most: int) -> tuple[Episode, ...]:
+        """The episodes closed last, the latest first."""
+        return rows.closed_episodes(self._database, most)
+
+    def open(  # noqa: PLR0913 - the fields of an episode, each by its name
+        self,
+        episode_id: str,
+        *,
+        provider: str,
+        checkout: str,
+        branch: str | None,
+        process: Process | None,
+        state: EpisodeState,
+        now: datetime,
+    ) -> KnownEpisode:
+        """Open an episode; one that is open already is heard again, and moves to `checkout` if it has moved."""
+        with self._writing:
+            before = self._open.get(checked_id(episode_id))
+            episode = Episode(
+                id=episode_id,
+                provider=checked_provider(provider),
+                checkout=checkout,
+                branch=branch,
+                process=process or (before.process if before else None),
+                state=state,
+                since=before.since if before else now,
+                heard=now,
+            )
+            rows.put_episode(self._database, episode)
+            with self._memory:
+                self._open[episode.id] = episode
+                self._stored[episode.id] = now
+                self._heard.add(episode.id)
+                self._version += 1
+                return self._known(episode)
+
+    def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
+        """Close an open episode, with the reason; its task stays as it was left."""
+        with self._writing:
+            episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
+            rows.put_episode(self._database, episode)
+            with self._memory:
+                del self._open[episode_id]
+                del self._stored[episode_id]
+                self._tasks.pop(episode_id, None)
+                self._heard.discard(episode_id)
+                self._version += 1
+            return episode
+
+    def hear(self, episode_id: str, now: datetime) -> None:
+        """Note, in memory, that an open episode spoke; an id that is not open here is nobody's: nothing is noted."""
+        with self._memory:
+            episode = self._open.get(episode_id)
+            if episode is None:
+                return
+            self._open[episode_id] = episode.model_copy(update={"heard": now})
+            if episode_id not in self._heard:
+                self._heard.add(episode_id)
+                self._version += 1
+
+    def store_hearings(self) -> None:
+        """Write down who was heard since it was last written, so that the next server knows it too."""
+        with self._writing:
+            with self._memory:
+                unwritten = [e for e in self._open.values() if worth_storing(self._stored[e.id], e.heard)]
+            for episode in unwritten:
+                rows.put_episode(self._database, episode)
+                self._stored[episode.id] = episode.heard
+
+    def set_task(self, episode_id: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime) -> Task:
+        """Say what an episode works on from now on."""
+        action = checked_text("the next action", following, NEXT_LIMIT) if following is not None else None
+        task = Task(
+            episode=checked_id(episode_id),
+            title=checked_text("the title of the task", title, TITLE_LIMIT),
+            scope=checked_scope(scope),
+            next_action=action,
+            next_since=now if action else None,
+            since=now,
+        )
+        with self._writing:
+            self._needed(episode_id)
+            rows.set_task(self._database, task)
+            return self._now_works_on(task)
+
+    def set_next(self, episode_id: str, following: str, now: datetime) -> Task:
+        """Say what an episode does next in its task."""
+        action = checked_text("the next action", following, NEXT_LIMIT)
+        with self._writing:
+            self._needed(episode_id)
+            return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
+
+    def end_task(self, episode_id: str, now: datetime) -> Task:
+        """End the task of an episode, and give it back as it ended."""
+        with self._writing:
+            self._needed(episode_id)
+            task = rows.end_task(self._database, episode_id, now)
+            with self._memory:
+                self._tasks.pop(episode_id, None)
+                self._version += 1
+            return task
+
+    def _now_works_on(self, task: Task) -> Task:
+        with self._memory:
+            self._tasks[task.episode] = task
+            self._version += 1
+        return task
+
+    def _known(self, episode: Episode) -> KnownEpisode:
+        return KnownEpisode(episode=episode, standing="heard" if episode.id in self._heard else "unheard")
+
+    def _needed(self, episode_id: str) -> Episode:
+        episode = self._open.get(checked_id(episode_id))
+        if episode is not None:
+            return episode
+        ended = rows.get_episode(self._database, episode_id)
+        if ended is not None:
+            raise ConflictError(
+                f"episode {episode_id} is closed ({ended.closed_reason}); open it again with "
+                f"majordomus episode open --session {episode_id}"
+            )
+        raise NotFoundError(
+            f"no episode {episode_id} is open here; open it with majordomus episode open --session {episode_id}"
+        )
+
+
+class StoredSessions:
+    """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written."""
+
+    version = 0
+
+    def __init__(self, database: Database | None) -> None:
+        self._database = database
+
+    def known(self) -> tuple[KnownEpisode, ...]:
+        """The episodes that were open when last stored."""
+        if self._database is None:
+            return ()
+        return tuple(
+            KnownEpisode(episode=episode, standing="unheard") for episode in rows.open_episodes(self._database)
+        )
+
+    def tasks(self) -> dict[str, Task]:
+        """The current task of each of them."""
+        return rows.current_tasks(self._database) if self._database is not None else {}

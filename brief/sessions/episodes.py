@@ -1,0 +1,151 @@
+"""Episodes and tasks as rows: the only module that knows their SQL."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+
+from brief.core.episode import Episode, Process
+from brief.core.errors import ConflictError, NotFoundError
+from brief.core.model import wire_time
+from brief.core.task import Task
+from brief.sessions.database import Database
+
+_EPISODE = "id, provider, checkout, branch, process, state, since, heard, closed, closed_reason"
+_TASK = "episode, title, scope, next_action, next_since, since, done"
+
+
+def put_episode(database: Database, episode: Episode) -> None:
+    """Store an episode, over the one with the same id if there is one."""
+    process = episode.process.model_dump_json() if episode.process else None
+    values = (
+        episode.id,
+        episode.provider,
+        episode.checkout,
+        episode.branch,
+        process,
+        episode.state.value,
+        wire_time(episode.since),
+        wire_time(episode.heard),
+        wire_time(episode.closed) if episode.closed else None,
+        episode.closed_reason,
+    )
+    with database.write() as connection:
+        connection.execute(
+            f"INSERT INTO episodes ({_EPISODE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, checkout = excluded.checkout, "
+            "branch = excluded.branch, process = excluded.process, state = excluded.state, since = excluded.since, "
+            "heard = excluded.heard, closed = excluded.closed, closed_reason = excluded.closed_reason",
+            values,
+        )
+
+
+def get_episode(database: Database, episode_id: str) -> Episode | None:
+    """The episode with this id, open or closed."""
+    with database.read() as connection:
+        row = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE id = ?", (episode_id,)).fetchone()
+    return _episode(row) if row else None
+
+
+def open_episodes(database: Database) -> tuple[Episode, ...]:
+    """Every open episode of the repository, the longest open first."""
+    with database.read() as connection:
+        rows = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE closed IS NULL ORDER BY since, id")
+        return tuple(_episode(row) for row in rows)
+
+
+def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
+    """The `most` episodes closed last, the latest first."""
+    with database.read() as connection:
+        rows = connection.execute(
+            f"SELECT {_EPISODE} FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT ?", (most,)
+        )
+        return tuple(_episode(row) for row in rows)
+
+
+def set_task(database: Database, task: Task) -> None:
+    """Make `task` the one its episode works on; the one before it ends at the same moment."""
+    with database.write() as connection:
+        _end_current(connection, task.episode, task.since)
+        connection.execute(f"INSERT INTO tasks ({_TASK}) VALUES (?, ?, ?, ?, ?, ?, ?)", _task_values(task))
+
+
+def set_next(database: Database, episode_id: str, next_action: str, now: datetime) -> Task:
+    """Say what the episode does next in its current task."""
+    with database.write() as connection:
+        changed = connection.execute(
+            "UPDATE tasks SET next_action = ?, next_since = ? WHERE episode = ? AND done IS NULL",
+            (next_action, wire_time(now), episode_id),
+        )
+        if changed.rowcount == 0:
+            raise ConflictError(_no_task(episode_id))
+        return _current(connection, episode_id)
+
+
+def end_task(database: Database, episode_id: str, now: datetime) -> Task:
+    """End the current task of the episode and give it back as it ended."""
+    with database.write() as connection:
+        task = _current(connection, episode_id)
+        _end_current(connection, episode_id, now)
+    return task.model_copy(update={"done": now})
+
+
+def current_tasks(database: Database) -> dict[str, Task]:
+    """The task each open episode works on, by episode id."""
+    with database.read() as connection:
+        rows = connection.execute(
+            f"SELECT {', '.join('tasks.' + name for name in _TASK.split(', '))} FROM tasks "
+            "JOIN episodes ON episodes.id = tasks.episode WHERE tasks.done IS NULL AND episodes.closed IS NULL"
+        )
+        return {row[0]: _task(row) for row in rows}
+
+
+def _current(connection: sqlite3.Connection, episode_id: str) -> Task:
+    row = connection.execute(f"SELECT {_TASK} FROM tasks WHERE episode = ? AND done IS NULL", (episode_id,)).fetchone()
+    if row is None:
+        raise NotFoundError(_no_task(episode_id))
+    return _task(row)
+
+
+def _no_task(episode_id: str) -> str:
+    return f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE"
+
+
+def _end_current(connection: sqlite3.Connection, episode_id: str, now: datetime) -> None:
+    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (wire_time(now), episode_id))
+
+
+def _episode(row: tuple[str, ...]) -> Episode:
+    episode_id, provider, checkout, branch, process, state, since, heard, closed, reason = row
+    return Episode.model_validate(
+        {
+            "id": episode_id,
+            "provider": provider,
+            "checkout": checkout,
+            "branch": branch,
+            "process": Process.model_validate_json(process) if process else None,
+            "state": state,
+            "since": since,
+            "heard": heard,
+            "closed": closed,
+            "closed_reason": reason,
+        }
+    )
+
+
+def _task(row: tuple[str, ...]) -> Task:
+    fields = dict(zip(_TASK.split(", "), row, strict=True))
+    return Task.model_validate({**fields, "scope": json.loads(fields["scope"])})
+
+
+def _task_values(task: Task) -> tuple[str | None, ...]:
+    return (
+        task.episode,
+        task.title,
+        json.dumps(task.scope, ensure_ascii=False),
+        task.next_action,
+        wire_time(task.next_since) if task.next_since else None,
+        wire_time(task.since),
+        wire_time(task.done) if task.done else None,
+    )
