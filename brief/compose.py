@@ -43,13 +43,20 @@ class Composer:
 
     async def sections(self, world: World, ask: Ask) -> tuple[Section, ...]:
         """The six sections, in order, no later than the deadline."""
+        return await self._asked(tuple(SECTIONS), world, ask)
+
+    async def section(self, name: str, world: World, ask: Ask) -> Section:
+        """One section alone."""
+        return (await self._asked((name,), world, ask))[0]
+
+    async def _asked(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
         self._hanging = {name: question for name, question in self._hanging.items() if not question.let_go.is_set()}
-        questions = {name: _Question() for name in SECTIONS if name not in self._hanging}
+        questions = {name: _Question() for name in names if name not in self._hanging}
         answers = {name: self._ask(name, question, world, ask) for name, question in questions.items()}
         if answers:
             await asyncio.wait(answers.values(), timeout=self._deadline)
         late = {name: questions[name] for name, answer in answers.items() if not answer.done()}
-        sections = tuple(self._section(name, answers.get(name)) for name in SECTIONS)
+        sections = tuple(self._section(name, answers.get(name)) for name in names)
         self._hanging.update(late)
         return sections
 

@@ -1,12 +1,199 @@
-"""The desk of one repository: what a question about a checkout is answered from, by a server or by a command alone."""
+"""The desk of one repository: what any question about one of its checkouts is answered from.
+
+A server keeps one for as long as it lives; a command that finds no server makes one for a single answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from brief.core.errors import RepositoryError, UsageError
-from brief.core.model import SECTIONS, AnsweredBy, Brief, Repository, Section
-from brief.core.text.sanitize import wire
+from brief.compose import Composer, Frame, assemble
+from brief.core.errors import GitError, NoServerError, RepositoryError, UsageError
+from brief.core.model import AnsweredBy, Brief, Repository, Section
+from brief.core.settings import Settings
+from brief.core.text.sanitize import clean, wire
+from brief.derive import standing
+from brief.fast.lease import state_dir
+from brief.fast.locate import Located, read_small
+from brief.fresh import Fresh, Kept
+from brief.git import Checkout, WorktreeShelf, checkout_at, repository
+from brief.notices import NoticeStore, Shelf
+from brief.owners import OWNERS
+from brief.owners.alerts import notice_folders
+from brief.owners.world import Ask, Sessions, World, own_episode
+from brief.policy import Policy, PolicyShelf, switch_reason
+from brief.sessions.board import Board
+from brief.threads import in_thread
+from brief.trust import effective, read_trust
+
+GIT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections."""
+
+    here: Located
+    ask: Ask
+    repository: Repository
+    policy: Policy
+    notes: tuple[str, ...]
+    signature: tuple[object, ...]
+
+
+class Desk:
+    """Answers for every checkout of the repository whose git folder is `common_dir`.
+
+    `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
+    `composed` is told of every brief that was composed anew.
+    """
+
+    def __init__(
+        self,
+        common_dir: str,
+        *,
+        now: Callable[[], datetime],
+        sessions: Sessions,
+        absence: str | None,
+        identity: Callable[[str], AnsweredBy],
+        composed: Callable[[Look, Brief], None] = lambda look, brief: None,
+    ) -> None:
+        self.common_dir = common_dir
+        self.now = now
+        self._sessions = sessions
+        self._absence = absence
+        self._identity = identity
+        self._composed_too = composed
+        self._worktrees = WorktreeShelf(common_dir)
+        self._policies = PolicyShelf()
+        self._notices: dict[tuple[Path, ...], NoticeStore] = {}
+        self._composer = Composer(OWNERS)
+        self._fresh: Fresh[Brief] = Fresh()
+        self.world = World(
+            common_dir=common_dir,
+            state_dir=Path(state_dir(common_dir)),
+            now=now,
+            sessions=sessions,
+            absence=absence,
+            worktrees=self._worktrees.read,
+            notices=self._shelf,
+        )
+
+    @property
+    def board(self) -> Board:
+        """The board, which only a server has; raises NoServerError elsewhere."""
+        if not isinstance(self._sessions, Board):
+            raise NoServerError(self._absence or "no server holds this repository")
+        return self._sessions
+
+    def look(self, root: str, session: str | None = None, *, local: bool = False) -> Look:
+        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
+        here = checkout_at(self._real(root))
+        if here.common_dir != self.common_dir:
+            raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
+        policy = self._policies.read(here.root)
+        settings, untrusted = effective(policy.settings, read_trust(), self.common_dir, here.root)
+        ask = Ask(root=here.root, settings=settings, session=session, local=local)
+        place, note = self._place(here)
+        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note)
+        return Look(
+            here=here,
+            ask=ask,
+            repository=place,
+            policy=policy,
+            notes=tuple(clean(text, 600) for text in notes),
+            signature=self._signature(ask, place, notes),
+        )
+
+    def _real(self, root: str) -> str:
+        """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
+        if "\\" not in root or os.path.isdir(root):
+            return root
+        return next((tree.root for tree in self._worktrees.read(GIT_SECONDS) if wire(tree.root) == root), root)
+
+    def _place(self, here: Located) -> tuple[Repository, tuple[str, ...]]:
+        try:
+            return repository(here, self._worktrees.read(GIT_SECONDS)), ()
+        except GitError as fault:
+            return _unlisted(here), (f"branch and commit are as the files say, since git did not: {fault.sentence}",)
+
+    def _signature(self, ask: Ask, place: Repository, notes: tuple[str, ...]) -> tuple[object, ...]:
+        """All that a brief depends on; whatever cannot be looked at is left to its owner to tell."""
+        state = self.world.state_dir
+        return (
+            place,
+            notes,
+            ask.settings,
+            self._sessions.version,
+            self._store(notice_folders(state, ask)).signature(),
+            _stamp(state / "observation.json"),
+            standing(state),
+        )
+
+    async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
+        """The brief of a checkout, composed anew unless one of the last second still stands."""
+        look = await in_thread(lambda: self.look(root, session, local=local))
+        return await self._fresh.get((look.ask.root, session, local), look.signature, lambda: self._composed(look))
+
+    async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
+        """One section, asked of its owner alone."""
+        look = await in_thread(lambda: self.look(root, session, local=local))
+        return await self._composer.section(name, self.world, look.ask)
+
+    async def _composed(self, look: Look) -> Brief:
+        sections = await self._composer.sections(self.world, look.ask)
+        frame = Frame(
+            answered_by=self._identity(look.repository.root),
+            repository=look.repository,
+            interval_minutes=look.ask.settings.session.brief_interval_minutes,
+            on_interval_reason=switch_reason(look.policy),
+            notes=look.notes,
+        )
+        brief = assemble(sections, frame, self.now())
+        self._composed_too(look, brief)
+        return brief
+
+    def episode_meant(self, ask: Ask) -> str:
+        """The id of the episode a command is about; raises UsageError where that cannot be told."""
+        if ask.session is not None:
+            return ask.session
+        own = own_episode(self.world, ask)
+        if own is not None:
+            return own.episode.id
+        here = sum(one.episode.checkout == ask.checkout for one in self._sessions.known())
+        found = f"{here} episodes are open" if here else "no episode is open"
+        raise UsageError(
+            f"{found} in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
+        )
+
+    def _shelf(self, folders: tuple[Path, ...]) -> Shelf:
+        return self._store(folders).read()
+
+    def _store(self, folders: tuple[Path, ...]) -> NoticeStore:
+        return self._notices.setdefault(folders, NoticeStore(folders))
+
+
+def _unlisted(here: Located) -> Repository:
+    """What the files of the checkout say by themselves."""
+    head = (read_small(os.path.join(here.git_dir, "HEAD")) or "").strip()
+    named = head.removeprefix("ref: refs/heads/")
+    return Repository(
+        root=wire(here.root),
+        common_dir=wire(here.common_dir),
+        primary=wire(os.path.dirname(here.common_dir)),
+        branch=wire(named) if named != head else None,
+        head=None if named != head else wire(head) or None,
+        detached=named == head,
+    )
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

@@ -92,10 +92,7 @@ def _request(method: str, path: str, params: list[tuple[str, str]], body: object
 
 
 def _quoted(text: str) -> str:
-    # Names of files need not be UTF-8: what the file system gave goes as the bytes it was.
-    return "".join(
-        chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "surrogateescape")
-    )
+    return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
 
 def _parsed(raw: bytes) -> Answer | None:

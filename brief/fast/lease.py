@@ -29,13 +29,14 @@ def boot_id() -> str | None:
 
 
 def process_start(pid: int) -> int | None:
-    """When a process began, in clock ticks since boot (field 22 of its stat); None where it is not, or cannot be told."""
+    """When a process began, in clock ticks since boot (field 22 of its stat); None where it has ended or cannot be told."""
     text = read_small(f"/proc/{pid}/stat")
     if not text:
         return None
     # The name, in parentheses, may hold anything, parentheses and spaces too: count from behind its end.
     fields = text[text.rfind(")") + 2 :].split()
-    return int(fields[19]) if len(fields) > 19 else None
+    has_ended = fields[:1] in (["Z"], ["X"])
+    return int(fields[19]) if len(fields) > 19 and not has_ended else None
 
 
 def is_running(record: dict[str, Any]) -> bool:

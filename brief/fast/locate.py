@@ -25,6 +25,11 @@ class Located:
         self.git_dir = git_dir
         self.common_dir = common_dir
 
+    @property
+    def name(self) -> str:
+        """The root as text that travels: bytes of it that are no UTF-8 are spelled `\\xNN`."""
+        return self.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
 
 def read_small(path: str) -> str | None:
     """The text of a small file, names kept as the file system has them; None where it cannot be read."""

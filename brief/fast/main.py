@@ -34,7 +34,7 @@ def _brief(call: Call) -> int | None:
         call.width = _terminal_width()
     try:
         here = locate(call.root if call.root is not None else current_folder())
-        answer = ask(here.common_dir, "GET", "/brief", call.params(here.root))
+        answer = ask(here.common_dir, "GET", "/brief", call.params(here.name))
     except (NotLocatedError, NoServerError):
         return None
     if answer.status != 200:

@@ -26,7 +26,8 @@ def statusline() -> int:
     except NotLocatedError:
         _say("brief: no git checkout here")
         return 0
-    _say(_asked(here, _text(told.get("session_id"))) or last_known(here, time.time(), _columns()))
+    session = _text(told.get("session_id"))
+    _say(_asked(here, session) or last_known(here, session, time.time(), _columns()))
     return 0
 
 
@@ -71,7 +72,7 @@ def _columns() -> int | None:
 
 
 def _asked(here: Located, session: str | None) -> str | None:
-    params = [("root", here.root), ("format", "line")]
+    params = [("root", here.name), ("format", "line")]
     columns = _columns()
     if columns is not None:
         params.append(("width", str(columns)))
@@ -84,24 +85,29 @@ def _asked(here: Located, session: str | None) -> str | None:
     return answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
 
 
-def line_file(here: Located) -> str:
-    """Where the server keeps the last line of a checkout: by git's own name of it, unique in the repository."""
+def line_file(here: Located, session: str | None) -> str:
+    """Where a server keeps the last line of a checkout, or of one session in it; the names are git's own and unique."""
     linked = here.git_dir != here.common_dir
-    name = "worktree-" + os.path.basename(here.git_dir) if linked else "primary"
-    return state_dir(here.common_dir) + "/lines/" + name
+    checkout = "worktree-" + os.path.basename(here.git_dir) if linked else "primary"
+    return f"{state_dir(here.common_dir)}/lines/{checkout}{'~' + session if session else ''}"
 
 
-def last_known(here: Located, now: float, columns: int | None) -> str:
+def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
-    path = line_file(here)
-    line = (read_small(path) or "").strip()
-    try:
-        composed = os.stat(path).st_mtime
-    except OSError:
-        line = ""
-    if not line:
-        return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
-    return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
+    named = [line_file(here, session)] if session is not None and _is_plain(session) else []
+    for path in (*named, line_file(here, None)):
+        line = (read_small(path) or "").strip()
+        try:
+            composed = os.stat(path).st_mtime
+        except OSError:
+            continue
+        if line:
+            return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
+    return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
+
+
+def _is_plain(session: str) -> bool:
+    return "/" not in session and len(session) <= 128
 
 
 def _age(seconds: float) -> str:

@@ -6,8 +6,11 @@ database at the start is known but `unheard`, until it speaks to this very serve
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
@@ -176,21 +179,31 @@ class Board:
 
 
 class StoredSessions:
-    """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written."""
+    """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written.
+
+    No database means that no episode was ever opened here; one that cannot be read raises StoreError at each call.
+    """
 
     version = 0
 
-    def __init__(self, database: Database | None) -> None:
-        self._database = database
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The episodes that were open when last stored."""
-        if self._database is None:
-            return ()
-        return tuple(
-            KnownEpisode(episode=episode, standing="unheard") for episode in rows.open_episodes(self._database)
-        )
+        with self._opened() as database:
+            stored = rows.open_episodes(database) if database else ()
+        return tuple(KnownEpisode(episode=episode, standing="unheard") for episode in stored)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each of them."""
-        return rows.current_tasks(self._database) if self._database is not None else {}
+        with self._opened() as database:
+            return rows.current_tasks(database) if database else {}
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Database | None]:
+        if not self._path.exists():
+            yield None
+            return
+        with contextlib.closing(Database(self._path, epoch=None)) as database:
+            yield database

@@ -1,0 +1,66 @@
+"""The brief, in the form that was asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from brief.answering.shape import Rendered, SessionInputs
+from brief.core.budget import narrowed, within
+from brief.core.model import SECTIONS, Brief
+from brief.core.text.line import compose_line
+from brief.core.text.page import page
+from brief.core.text.prompt import prompt
+from brief.core.text.sanitize import printable_json
+from brief.desk import Desk
+
+SectionName = Literal["state", "peers", "mesh", "integration", "derive", "alerts"]
+Form = Literal["text", "json", "prompt", "line"]
+
+_MEDIA = {"json": "application/json"}
+
+
+class BriefInputs(SessionInputs):
+    """Which brief, and in which form."""
+
+    format: Form = Field(default="json", description="text for a person, json, prompt for a model, or the one line")
+    section: tuple[SectionName, ...] = Field(
+        default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
+    )
+    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="at most so many bytes, rows going first")
+    width: int | None = Field(default=None, ge=0, le=10_000, description="cut lines at so many columns")
+    local: bool = Field(default=False, description="compose here and ask no other server")
+
+
+async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
+    """Compose, or find composed, and render; a rendering is made once for all who ask within its second."""
+    kept = await desk.brief(asked.root, asked.session, local=asked.local)
+    form = (asked.format, asked.section, asked.budget, asked.width)
+    if form not in kept.renderings:
+        kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
+    media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
+    return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
+
+
+def _rendered(brief: Brief, asked: BriefInputs) -> str:
+    def form(some: Brief) -> str:
+        return _form(some, asked)
+
+    chosen = narrowed(brief, asked.section)
+    return form(chosen if asked.budget is None else within(chosen, asked.budget, form))
+
+
+def _form(brief: Brief, asked: BriefInputs) -> str:
+    if asked.format == "json":
+        return printable_json(brief.model_dump_json())
+    if asked.format == "prompt":
+        return prompt(brief)
+    if asked.format == "line":
+        return compose_line(brief.sections, brief.generated_at, asked.width) + "\n"
+    return page(brief, asked.width)
+
+
+def brief_text(rendered: Rendered) -> str:
+    """The document as it is."""
+    return rendered.body.decode()

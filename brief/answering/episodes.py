@@ -1,0 +1,125 @@
+"""Episodes: opened, closed and listed."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from pydantic import Field
+
+from brief.answering.shape import Inputs, SessionInputs
+from brief.core.episode import Episode, KnownEpisode, Process
+from brief.core.model import EpisodeState, Moment, Wire
+from brief.core.text.sanitize import clean, span
+from brief.desk import Desk
+from brief.fast.lease import boot_id, process_start
+from brief.threads import in_thread
+
+MOST_CLOSED = 32
+
+
+class OpenInputs(SessionInputs):
+    """The episode to open."""
+
+    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
+    state: EpisodeState = Field(default=EpisodeState.UNKNOWN, description="what it does now")
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+
+
+class CloseInputs(SessionInputs):
+    """The episode to close."""
+
+    reason: str = Field(default="closed by command", min_length=1, max_length=200, description="why it ends")
+
+
+class ListInputs(Inputs):
+    """Which episodes to list."""
+
+    closed: bool = Field(default=False, description=f"list the last {MOST_CLOSED} closed ones too")
+
+
+class OneEpisode(Wire):
+    """An episode after what was done to it."""
+
+    episode: Episode
+
+
+class Episodes(Wire):
+    """Every open episode of the repository, and the ones closed last where they were asked for."""
+
+    at: Moment
+    open: tuple[KnownEpisode, ...]
+    closed: tuple[Episode, ...]
+
+
+async def open_episode(desk: Desk, asked: OpenInputs) -> OneEpisode:
+    """Open an episode in the checkout; without an id it gets a new UUID."""
+
+    def work() -> OneEpisode:
+        look = desk.look(asked.root)
+        known = desk.board.open(
+            asked.session or str(uuid.uuid4()),
+            provider=asked.provider,
+            checkout=look.ask.checkout,
+            branch=look.repository.branch,
+            process=_process(asked.pid),
+            state=asked.state,
+            now=desk.now(),
+        )
+        return OneEpisode(episode=known.episode)
+
+    return await in_thread(work)
+
+
+async def close_episode(desk: Desk, asked: CloseInputs) -> OneEpisode:
+    """Close the episode that is meant."""
+
+    def work() -> OneEpisode:
+        meant = desk.episode_meant(desk.look(asked.root, asked.session).ask)
+        return OneEpisode(episode=desk.board.close(meant, clean(asked.reason), desk.now()))
+
+    return await in_thread(work)
+
+
+async def list_episodes(desk: Desk, asked: ListInputs) -> Episodes:
+    """The episodes of every checkout of the repository."""
+
+    def work() -> Episodes:
+        desk.look(asked.root)
+        closed = desk.board.closed(MOST_CLOSED) if asked.closed else ()
+        return Episodes(at=desk.now(), open=desk.board.known(), closed=closed)
+
+    return await in_thread(work)
+
+
+def _process(pid: int | None) -> Process | None:
+    return None if pid is None else Process(pid=pid, start=process_start(pid), boot=boot_id())
+
+
+def one_text(answer: OneEpisode) -> str:
+    """What became of the episode, in one line."""
+    episode = answer.episode
+    place = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
+    if episode.is_open:
+        return f"episode {episode.id} is open in {place}\n"
+    return f"episode {episode.id} in {place} is closed: {clean(episode.closed_reason or '')}\n"
+
+
+def list_text(answer: Episodes) -> str:
+    """A line for each episode, the longest open first, then the closed ones, the latest first."""
+    count = len(answer.open)
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
+    lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
+    lines += [
+        f"  {e.id}  closed {span(answer.at - e.closed)} ago: {clean(e.closed_reason or '')}"
+        for e in answer.closed
+        if e.closed
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
+    told = state.value if standing == "heard" else "unheard since the server started"
+    where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
+    times = f"open {span(at - episode.since)}, heard {span(at - episode.heard)} ago"
+    return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

@@ -1,0 +1,79 @@
+"""What every capability is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from brief.core.model import Wire
+from brief.desk import Desk
+
+
+class Positional:
+    """Marks the fields of an input that are words of a command, not options of it."""
+
+
+class Inputs(BaseModel):
+    """The input of a capability: closed, so that an unknown name is refused and never ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: str = Field(description="a folder of the checkout that is meant")
+
+
+class SessionInputs(Inputs):
+    """An input that may name the episode it is about."""
+
+    session: str | None = Field(
+        default=None, max_length=200, description="the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID"
+    )
+
+
+Words = Annotated[str, Positional()]
+
+
+class Rendered(Wire):
+    """An answer that is a document already. `in_full` tells whether all that it speaks of was read."""
+
+    body: bytes
+    media_type: str
+    in_full: bool
+
+
+class Problem(Wire):
+    """Why a call was not answered: a sentence, its kind, and the exit code of a command that meets it."""
+
+    error: str
+    kind: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """Where a capability stands below `/api/v1`."""
+
+    method: Literal["GET", "POST"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing that can be asked or told.
+
+    A query reads and a command writes. `in_memory` says that only a server can answer; other queries are answered
+    by the command itself where no server does.
+    """
+
+    id: str
+    kind: Literal["query", "command"]
+    title: str
+    input: type[Inputs]
+    output: type[Wire]
+    handler: Callable[[Desk, Any], Awaitable[Wire]]
+    text: Callable[[Any], str]
+    http: Http
+    cli: tuple[str, ...]
+    in_memory: bool = False

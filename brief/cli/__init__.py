@@ -1,0 +1,1 @@
+"""The command `majordomus`: what the fast path does not answer by itself."""

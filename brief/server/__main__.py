@@ -1,0 +1,44 @@
+"""The server's own process: it takes the lease before it loads anything slow, so a loser is gone at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+
+from brief.core.errors import MajordomusError
+from brief.server.lease import HeldError, Lease
+from brief.server.stopping import Stopping
+
+HELD = 3
+"""The exit code of a start that found the lease taken."""
+
+
+def main(common_dir: str, root: str, *, detached: bool) -> int:
+    """Serve the repository of `common_dir` until ended; the exit code tells how it went."""
+    stopping = Stopping()
+    stopping.listen()
+    try:
+        lease = Lease.take(common_dir, datetime.now(UTC))
+    except HeldError:
+        return HELD
+    except MajordomusError as fault:
+        sys.stderr.write(f"{fault.sentence}\n")
+        return fault.exit_code
+    from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
+    from brief.server.log import log_to  # noqa: PLC0415
+
+    try:
+        log_to(lease.state_dir / "server.log" if detached else None)
+        if detached:
+            ignore_hangups()
+            os.chdir("/")
+        serve(lease, root, stopping)
+    except (MajordomusError, OSError) as fault:
+        sys.stderr.write(f"no server can be held: {fault}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], detached=True))

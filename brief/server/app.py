@@ -1,0 +1,132 @@
+"""One server from lease to goodbye."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from brief.capabilities import CAPABILITIES
+from brief.core.errors import MajordomusError
+from brief.core.model import wire_time
+from brief.desk import Desk
+from brief.fast.lease import boot_id, process_start
+from brief.files import replace
+from brief.policy import read_policy
+from brief.server.holder import Holder, utc_now
+from brief.server.http import build
+from brief.server.lease import DATABASE, Lease
+from brief.server.lines import LineKeeper
+from brief.server.made import Made
+from brief.server.runtime import runtime_folder, socket_name
+from brief.server.serving import serving
+from brief.server.stopping import Stopping
+from brief.server.web import WebServer, bind_loopback, bind_unix
+from brief.sessions.board import Board
+from brief.sessions.database import Database
+from brief.trust import effective, read_trust
+
+ENTRY_SCHEMA = "majordomus.server/v1"
+
+log = logging.getLogger(__name__)
+
+
+def serve(lease: Lease, root: str, stopping: Stopping) -> None:
+    """Serve under `lease` until something ends it; leaves behind no file that it made."""
+    with contextlib.ExitStack() as leaving:
+        leaving.callback(lease.release)
+        if stopping.asked:
+            return
+        database = Database(lease.state_dir / DATABASE, lease.epoch)
+        leaving.callback(database.close)
+        folder = runtime_folder(os.environ, socket_name(lease.common_dir, lease.epoch))
+        path = folder / socket_name(lease.common_dir, lease.epoch)
+        listeners = [leaving.enter_context(_listening(path))]
+        port = _trusted_port(lease, root)
+        if port is not None:
+            listeners.append(leaving.enter_context(contextlib.closing(bind_loopback(port))))
+        tcp = f"http://127.0.0.1:{port}" if port is not None else None
+        asyncio.run(_answer(lease, root, database, path, tcp, listeners, leaving, stopping))
+
+
+@contextlib.contextmanager
+def _listening(path: Path) -> Iterator[socket.socket]:
+    with contextlib.closing(bind_unix(path)) as listener:
+        made = Made.at(path)
+        try:
+            yield listener
+        finally:
+            made.remove()
+
+
+def _trusted_port(lease: Lease, root: str) -> int | None:
+    settings, _ = effective(read_policy(root).settings, read_trust(), lease.common_dir, root)
+    return settings.server.port
+
+
+async def _answer(  # noqa: PLR0913 - what was opened, each by its name
+    lease: Lease,
+    root: str,
+    database: Database,
+    path: Path,
+    tcp: str | None,
+    listeners: list[socket.socket],
+    leaving: contextlib.ExitStack,
+    stopping: Stopping,
+) -> None:
+    holder = Holder(lease, root, path, tcp)
+    board = Board(database)
+    lines = LineKeeper(lease.state_dir / "lines")
+    lines.prepare()
+    desk = Desk(
+        lease.common_dir, now=utc_now, sessions=board, absence=None, identity=holder.identity, composed=lines.keep
+    )
+    stopping.tell(holder.ending)
+    web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
+    leaving.enter_context(_entered(path.parent / "servers", holder))
+    lease.publish(path, tcp, holder.since)
+    log.info("serving", extra={"epoch": lease.epoch, "socket": str(path), "tcp": tcp, "root": root})
+    watching = asyncio.ensure_future(holder.watch(desk))
+    try:
+        await web.serve(sockets=listeners)
+    finally:
+        watching.cancel()
+        with contextlib.suppress(MajordomusError):
+            board.store_hearings()
+        log.info("ended", extra={"epoch": lease.epoch})
+
+
+@contextlib.contextmanager
+def _entered(folder: Path, holder: Holder) -> Iterator[None]:
+    """The entry by which servers of other clones find this one."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{holder.lease.epoch}.json"
+    entry = {
+        "schema": ENTRY_SCHEMA,
+        "epoch": holder.lease.epoch,
+        "pid": holder.pid,
+        "process_start": process_start(holder.pid),
+        "boot_id": boot_id(),
+        "common_dir": holder.lease.common_dir,
+        "socket": str(holder.socket),
+        "version": holder.version,
+        "since": wire_time(holder.since),
+    }
+    replace(str(path), json.dumps(entry).encode())
+    made = Made.at(path)
+    try:
+        yield
+    finally:
+        made.remove()
+
+
+def ignore_hangups() -> None:
+    """A server outlives the terminal it was started from, and a reader that goes away ends nobody."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)

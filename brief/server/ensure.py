@@ -1,0 +1,131 @@
+"""Make sure that a repository has a server that answers: find it, or start it, however many do so at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from brief.core.errors import MajordomusError, NoServerError
+from brief.core.text.sanitize import clean
+from brief.fast import ask as fast
+from brief.fast import lease as leases
+from brief.fast.locate import Located
+from brief.server.__main__ import HELD
+
+START_SECONDS = 20.0
+SILENT_SECONDS = 10.0
+STEP_SECONDS = 0.05
+RETRY_SECONDS = 0.3
+PING_SECONDS = 1.0
+
+
+class StartError(MajordomusError):
+    """A server was started and ended at once, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ensured:
+    """A server that answers, by its own word, and whether it was started for this call."""
+
+    status: dict[str, Any]
+    started: bool
+
+
+def ensure(here: Located) -> Ensured:
+    """Find the server that holds the repository, or start it. Of many who start one, one wins and all find it.
+
+    A holder that stays silent for 10 s is ended, once the lock and its process agree that it is the holder.
+    Raises StartError with what the start said, or NoServerError where nothing answered in time.
+    """
+    begun = time.monotonic()
+    silent_until = begun + SILENT_SECONDS
+    start: subprocess.Popen[bytes] | None = None
+    while True:
+        status, why = ping(here)
+        if status is not None:
+            return Ensured(status, started=start is not None and start.poll() is None)
+        now = time.monotonic()
+        if now > begun + START_SECONDS + SILENT_SECONDS:
+            raise NoServerError(f"no server answered within {now - begun:.0f} s: {why}")
+        if start is None:
+            start = _start(here)
+        elif start.poll() is not None:
+            _refuse_failed(start)
+            if now > silent_until:
+                _end_holder(here)
+                silent_until = now + SILENT_SECONDS
+            time.sleep(RETRY_SECONDS)
+            start = None
+        time.sleep(STEP_SECONDS)
+
+
+def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
+    """What the holder says of itself, or None and why nobody who holds the repository answers."""
+    try:
+        answer = fast.ask(here.common_dir, "GET", "/server", [("root", here.name)], seconds=PING_SECONDS)
+        status = answer.json()
+    except leases.NoServerError as fault:
+        return None, str(fault)
+    except ValueError:
+        return None, "the answer is no JSON"
+    if answer.status != 200 or not isinstance(status, dict):
+        return None, f"the answer is {answer.status}: {clean(str(status))}"
+    if status.get("standing") != "holds":
+        return None, f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}"
+    return status, ""
+
+
+def _start(here: Located) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "brief.server", here.common_dir, here.root],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        cwd="/",
+        env=_environment(),
+    )
+
+
+def _environment() -> dict[str, str]:
+    """The caller's environment less what is the secret or the name of its own session: a server answers for all."""
+    kept = "CLAUDE_CONFIG_DIR"
+    return {name: value for name, value in os.environ.items() if name == kept or not name.startswith("CLAUDE")}
+
+
+def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
+    """Raise what a start that ended said, unless it only found the lease taken."""
+    if start.returncode in (0, HELD):
+        return
+    said = start.stderr.read().decode("utf-8", "replace") if start.stderr else ""
+    raise StartError(clean(said, 1_000) or f"the server ended at once with code {start.returncode}")
+
+
+def _end_holder(here: Located) -> None:
+    """Kill the process that the lease names, if it is still that very process. That it holds is known: a start lost."""
+    with contextlib.suppress(leases.NoServerError, OSError):
+        record = leases.read_lease(here.common_dir)
+        if leases.is_running(record):
+            os.kill(record["pid"], signal.SIGKILL)
+
+
+def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
+    """End the server of the repository and wait until it has; what it said of itself, None where none answers."""
+    try:
+        answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})
+    except leases.NoServerError:
+        return None
+    status: dict[str, Any] = answer.json()
+    record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
+    deadline = time.monotonic() + seconds
+    while leases.is_running(record):
+        if time.monotonic() > deadline:
+            raise NoServerError(f"pid {status['pid']} was asked to end and still runs after {seconds:.0f} s")
+        time.sleep(STEP_SECONDS)
+    return status

@@ -1,0 +1,106 @@
+"""What one running server knows of itself: its lease, when it was last called, and whether it still holds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from brief import __version__
+from brief.core.errors import MajordomusError, SupersededError
+from brief.core.model import AnsweredBy
+from brief.desk import Desk
+from brief.server.lease import Lease
+from brief.threads import in_thread
+
+TICK_SECONDS = 10.0
+SUPERSEDED_SECONDS = 15 * 60.0
+
+log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The wall clock."""
+    return datetime.now(UTC)
+
+
+class Holder:
+    """The holder of a lease, for as long as it serves. `root` is the checkout whose policy sets `server.*`."""
+
+    def __init__(self, lease: Lease, root: str, socket: Path, tcp: str | None) -> None:
+        self.lease = lease
+        self.root = root
+        self.socket = socket
+        self.tcp = tcp
+        self.pid = os.getpid()
+        self.version = __version__
+        self.since = utc_now()
+        self.ending = asyncio.Event()
+        self.superseded_since: float | None = None
+        self._called = time.monotonic()
+        self._idle_seconds = 900.0
+
+    def called(self) -> None:
+        """Note that somebody asked."""
+        self._called = time.monotonic()
+
+    def ends_idle(self) -> datetime:
+        """When this server ends if nobody calls."""
+        return utc_now() + timedelta(seconds=self._called + self._idle_seconds - time.monotonic())
+
+    @property
+    def reason(self) -> str | None:
+        """Why what this server says is not the word of the lease holder; None while it holds."""
+        if self.superseded_since is None:
+            return None
+        lock = self.lease.state_dir / "lease.lock"
+        return f"{lock} is no longer the file that epoch {self.lease.epoch} locked: it is superseded and writes nothing more"
+
+    def identity(self, root: str) -> AnsweredBy:  # noqa: ARG002 - the asker's checkout is not who answers
+        """Who composed a brief."""
+        return AnsweredBy(
+            kind="lease-holder" if self.reason is None else "self",
+            pid=self.pid,
+            root=self.root,
+            epoch=self.lease.epoch,
+            version=self.version,
+            reason=self.reason,
+        )
+
+    def refuse_if_superseded(self) -> None:
+        """Raise SupersededError where this server may write nothing more."""
+        if self.reason is not None:
+            raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
+
+    async def watch(self, desk: Desk) -> None:
+        """Every 10 s look whether the lease is still ours, store who was heard, and end when nobody needs us."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            await self.tick(desk)
+
+    async def tick(self, desk: Desk) -> None:
+        """One look."""
+        if self.superseded_since is None and not self.lease.is_ours():
+            self.superseded_since = time.monotonic()
+            log.warning("superseded", extra={"epoch": self.lease.epoch})
+        if self.superseded_since is None:
+            try:
+                await in_thread(desk.board.store_hearings)
+            except MajordomusError as fault:
+                log.warning("hearings not stored", extra={"reason": fault.sentence})
+        with contextlib.suppress(MajordomusError):
+            look = await in_thread(lambda: desk.look(self.root))
+            self._idle_seconds = look.ask.settings.server.idle_minutes * 60.0
+        if self._is_unneeded(desk):
+            log.info("ending", extra={"reason": self.reason or "nobody called"})
+            self.ending.set()
+
+    def _is_unneeded(self, desk: Desk) -> bool:
+        now = time.monotonic()
+        if self.superseded_since is not None:
+            return not desk.board.known() or now - self.superseded_since > SUPERSEDED_SECONDS
+        return now - self._called > self._idle_seconds

@@ -1,0 +1,95 @@
+"""The server about itself: what `serve status` and `serve stop` ask."""
+
+from __future__ import annotations
+
+from brief.answering.shape import Capability, Http, Inputs
+from brief.core.model import Moment, Wire
+from brief.core.text.sanitize import clean, span
+from brief.desk import Desk
+from brief.server.holder import Holder
+
+
+class ServerInputs(Inputs):
+    """Which repository's server is meant."""
+
+
+class ServerStatus(Wire):
+    """Who holds the repository; `standing` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls."""
+
+    at: Moment
+    pid: int
+    epoch: int
+    version: str
+    standing: str
+    socket: str
+    tcp: str | None
+    since: Moment
+    ends_idle: Moment
+    common_dir: str
+    episodes: int
+
+
+def serving(holder: Holder) -> tuple[Capability, ...]:
+    """The capabilities of one running server."""
+
+    async def status(desk: Desk, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
+        return _status(holder, desk)
+
+    async def stop(desk: Desk, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
+        holder.ending.set()
+        return _status(holder, desk)
+
+    return (
+        Capability(
+            id="server.status",
+            kind="query",
+            title="Tell who holds this repository and where it answers",
+            input=ServerInputs,
+            output=ServerStatus,
+            handler=status,
+            text=status_text,
+            http=Http("GET", "/server"),
+            cli=("serve", "status"),
+            in_memory=True,
+        ),
+        Capability(
+            id="server.stop",
+            kind="query",
+            title="End the server of this repository; what is under way is answered first",
+            input=ServerInputs,
+            output=ServerStatus,
+            handler=stop,
+            text=status_text,
+            http=Http("POST", "/server/stop"),
+            cli=("serve", "stop"),
+            in_memory=True,
+        ),
+    )
+
+
+def _status(holder: Holder, desk: Desk) -> ServerStatus:
+    return ServerStatus(
+        at=desk.now(),
+        pid=holder.pid,
+        epoch=holder.lease.epoch,
+        version=holder.version,
+        standing="holds" if holder.reason is None else "superseded",
+        socket=str(holder.socket),
+        tcp=holder.tcp,
+        since=holder.since,
+        ends_idle=holder.ends_idle(),
+        common_dir=holder.lease.common_dir,
+        episodes=len(desk.board.known()),
+    )
+
+
+def status_text(answer: ServerStatus) -> str:
+    """The server in a few lines."""
+    tcp = f" and {answer.tcp}" if answer.tcp else ""
+    count = f"{answer.episodes} open episode{'' if answer.episodes == 1 else 's'}"
+    return (
+        f"pid {answer.pid} {answer.standing} {clean(answer.common_dir, 400)}\n"
+        f"epoch {answer.epoch}, version {answer.version}, up for {span(answer.at - answer.since)}\n"
+        f"answers at {answer.socket}{tcp}\n"
+        f"{count}; ends in {span(answer.ends_idle - answer.at)} if nobody calls\n"
+    )

@@ -1,0 +1,34 @@
+"""The wish to end, by signal or by call, that may come before there is anything to end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from types import FrameType
+
+
+class Stopping:
+    """Remembers that an end was asked for, and tells the event loop once there is one."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._ending: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def listen(self) -> None:
+        """Take SIGTERM and SIGINT from now on."""
+        signal.signal(signal.SIGTERM, self._heard)
+        signal.signal(signal.SIGINT, self._heard)
+
+    def tell(self, ending: asyncio.Event) -> None:
+        """Set `ending` when an end is asked for, at once if it was already."""
+        self._loop = asyncio.get_running_loop()
+        self._ending = ending
+        if self.asked:
+            ending.set()
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the shape of a signal handler
+        self.asked = True
+        if self._loop is not None and self._ending is not None:
+            # A handler runs between two steps of the loop: the loop has to be woken to see what changed.
+            self._loop.call_soon_threadsafe(self._ending.set)
