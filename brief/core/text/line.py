@@ -1,0 +1,141 @@
+"""The one line of a brief, at any width: `▲1 CRITICAL lock on koda · fix login 12m · peers 3 · derive free · alerts 2`.
+
+What could not be read stays longest, since a number that is missing must not look like a number that is small. Then
+comes what is there, then what says that nothing is there (`peers 0`, `derive free`); within each of the three, the
+session's own task, alerts, peers, queue, derive, mesh. Widths are terminal cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate, takewhile
+from typing import Any
+
+from wcwidth import iter_graphemes, width
+
+from brief.core.model import (
+    AlertsData,
+    DeriveData,
+    IntegrationData,
+    Level,
+    MeshData,
+    PeersData,
+    Row,
+    Section,
+    StateData,
+    Status,
+    TaskFact,
+)
+from brief.core.text.sanitize import ELLIPSIS, clean, span
+
+SEPARATOR = " · "
+
+_TITLE_CELLS = 40
+_NAME_CELLS = 24
+_WORDS = {"integration": "queue"}
+_ASCENDING = ("mesh", "derive", "integration", "peers", "alerts", "state")
+_NOTHING_THERE, _SOMETHING_THERE, _NOT_ALL_READ = 0, 10, 20
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One cleaned piece of the line; where the line is too wide, the segment of the lowest urgency goes first."""
+
+    text: str
+    urgency: int
+
+
+def compose_line(sections: Sequence[Section], now: datetime, columns: int | None = None) -> str:
+    """The line of a brief in at most `columns` terminal cells, in its widest form where that is None."""
+    rows = tuple(row for section in sections for row in section.rows)
+    return line(rows, segments_of(sections, now), columns)
+
+
+def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None) -> str:
+    """Rows above NORMAL as one piece, then the segments; those go first and whole, then the piece is cut."""
+    head, pin = _pinned(pinned)
+    kept = list(segments)
+    whole = _joined(pin, kept)
+    if columns is None:
+        return whole
+    while cells(whole) > columns and len(kept) > (0 if pin else 1):
+        kept.remove(min(reversed(kept), key=lambda segment: segment.urgency))
+        whole = _joined(pin, kept)
+    return fit(head if pin and columns <= cells(head) else whole, columns)
+
+
+def segments_of(sections: Sequence[Section], now: datetime) -> tuple[Segment, ...]:
+    """A segment for every section that has something to say; `now` carries its zone."""
+    segments = (_segment(section, now) for section in sections if section.status is not Status.UNDECLARED)
+    return tuple(segment for segment in segments if segment)
+
+
+def fit(text: str, columns: int) -> str:
+    """`text` in at most `columns` terminal cells, whole grapheme clusters only, `…` at the end where it was cut."""
+    if columns < 1:
+        return ""
+    if cells(text) <= columns:
+        return text
+    # Measured as a whole each time, since neighbours can change each other's width.
+    starts = accumulate(iter_graphemes(text))
+    fitting = list(takewhile(lambda start: cells(start + ELLIPSIS) <= columns, starts))
+    return (fitting[-1].rstrip() if fitting else "") + ELLIPSIS
+
+
+def cells(text: str) -> int:
+    """The terminal cells that `text` takes."""
+    return width(text, control_codes="ignore")
+
+
+def _pinned(rows: tuple[Row, ...]) -> tuple[str, str]:
+    """`▲2 HIGH`, and the same with the first row of that level; both empty where no row is above NORMAL."""
+    for level in (Level.CRITICAL, Level.HIGH):
+        for row in rows:
+            if row.level is level:
+                head = f"▲{sum(row.level is not Level.NORMAL for row in rows)} {level}"
+                return head, f"{head} {clean(row.text)}".rstrip()
+    return "", ""
+
+
+def _joined(pin: str, segments: Sequence[Segment]) -> str:
+    return SEPARATOR.join(piece for piece in (pin, *(segment.text for segment in segments)) if piece)
+
+
+def _segment(section: Section, now: datetime) -> Segment | None:
+    weight = _ASCENDING.index(section.name)
+    told = _told(section.data, now)
+    if told is None:
+        return Segment(f"{_WORDS.get(section.name, section.name)} ?", _NOT_ALL_READ + weight)
+    text, there = told
+    if section.status is Status.PARTIAL:
+        return Segment(f"{text or section.name}{ELLIPSIS}?", _NOT_ALL_READ + weight)
+    return Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight) if text else None
+
+
+def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
+    """What the line says of a section's data and whether anything is there; None where there is no data."""
+    match data:
+        case StateData(task=TaskFact(title=title, since=since)):
+            return f"{fit(clean(title), _TITLE_CELLS) or 'task'} {span(now - since)}", True
+        case StateData():
+            return "", False
+        case PeersData(count=count):
+            return f"peers {count}", count > 0
+        case MeshData(links=links):
+            return f"mesh {len(links)}", bool(links)
+        case IntegrationData(open=waiting):
+            return f"queue {waiting}{_next(data)}", waiting > 0
+        case DeriveData(standing=standing):
+            return f"derive {standing}", standing != "free"
+        case AlertsData(shown=shown):
+            return f"alerts {len(shown)}", bool(shown)
+    return None
+
+
+def _next(data: IntegrationData) -> str:
+    if data.next is None:
+        return ""
+    number = next((entry.number for entry in data.queue if entry.name == data.next), None)
+    return f", next {fit(clean(data.next), _NAME_CELLS) if number is None else f'#{number}'}"
