@@ -1,0 +1,75 @@
+"""How a value of a YAML file is told to a person: as it was spelled, bounded and cleaned, with the name of its type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from brief.core.text.sanitize import clean
+
+_MOST = 60
+_DEPTH = 4
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def kind(value: object) -> str:
+    """The name of a value's type in a person's words."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true/false"
+        case int():
+            return "whole number"
+        case float():
+            return "number"
+        case str():
+            return "text"
+        case Mapping():
+            return "mapping"
+        case _:
+            return "list"
+
+
+def spell(value: object) -> str:
+    """A value spelled as YAML would have it; a list or mapping by its size alone."""
+    match value:
+        case str():
+            return clean(json.dumps(value[: 4 * _MOST], ensure_ascii=False), _MOST)
+        case Mapping():
+            return f"{{{_count(len(value), 'key', 'keys')}}}"
+        case list() | tuple():
+            return f"[{_count(len(value), 'entry', 'entries')}]"
+        case _:
+            return json.dumps(value)
+
+
+def told(value: object, spelling: str | None = None) -> str:
+    """A value with its type behind it, `"20" (text)`; null needs none."""
+    if value is None:
+        return "null"
+    return f"{spelling or spell(value)} ({kind(value)})"
+
+
+def spellings(text: str) -> dict[str, str]:
+    """How a text that was strictly loaded before spells each plain or quoted value, by dotted key."""
+    return dict(_scalars(yaml.compose(text, Loader=_LOADER), "", _DEPTH))
+
+
+def _scalars(node: Any, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
+    if not isinstance(node, yaml.MappingNode) or depth == 0:
+        return
+    for name, value in node.value:
+        key = f"{prefix}{name.value}"
+        if not isinstance(value, yaml.ScalarNode):
+            yield from _scalars(value, f"{key}.", depth - 1)
+        elif value.value and value.style not in ("|", ">"):
+            quote = value.style or ""
+            yield key, clean(f"{quote}{value.value}{quote}", _MOST)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}" if number else ""

@@ -1,0 +1,287 @@
+"""The policy of a checkout, read from its file: what holds, what is wrong with the rest, and why.
+
+The file is the only source. No environment variable sets a key, since a server outlives the shell that started it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+
+from brief.core.errors import DocumentError, PolicyError
+from brief.core.settings import POLICY_FILE, SWITCH, Settings
+from brief.core.sift import Fault, Sifted, sift
+from brief.core.spelling import kind, spell, spellings
+from brief.core.yaml import decode, load
+from brief.zone import find_zone
+
+LIMIT = 65_536
+"""Bytes that a policy may have."""
+
+_SETTLED_NS = 50_000_000
+"""A file changed less than this before it was read may change again under the same stamp."""
+
+
+class Standing(StrEnum):
+    """What became of the file."""
+
+    ABSENT = "absent"
+    READ = "read"
+    FAULTY = "faulty"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings in force, every fault, the file's path, and the dotted keys that the file really sets."""
+
+    settings: Settings
+    faults: tuple[Fault, ...]
+    path: str
+    standing: Standing
+    declared: frozenset[str]
+
+
+def read_policy(root: str) -> Policy:
+    """The policy of the checkout at `root`; a faulty key or an unreadable file is a fault in it, never an exception."""
+    return _read(root, _NOTHING)[0]
+
+
+def checked(policy: Policy) -> Policy:
+    """The policy, for what writes by it; raises PolicyError with a sentence for every fault."""
+    if policy.faults:
+        raise PolicyError("\n".join(fault.sentence for fault in policy.faults))
+    return policy
+
+
+def switch_reason(policy: Policy) -> str | None:
+    """Why no session is woken: None where `session.brief_on_interval` is true, else a sentence that says what it is."""
+    if policy.settings.session.brief_on_interval:
+        return None
+    return f"{SWITCH} is not true: {_why_off(policy)}"
+
+
+def _why_off(policy: Policy) -> str:
+    if policy.standing is Standing.ABSENT:
+        return f"there is no {POLICY_FILE}"
+    if policy.standing is Standing.UNREADABLE:
+        return f"{POLICY_FILE} cannot be read"
+    for fault in policy.faults:
+        if fault.key == SWITCH and SWITCH in policy.declared:
+            what = "null" if fault.kind == "null" else f"{fault.value}, which is {_with_article(fault.kind)}"
+            return f"{POLICY_FILE} sets it to {what}, and only true turns it on"
+        if SWITCH.startswith(f"{fault.key}."):
+            return f"{fault.key} is no mapping in {POLICY_FILE}"
+    if SWITCH in policy.declared:
+        return f"{POLICY_FILE} sets it to false"
+    return f"{POLICY_FILE} does not set it"
+
+
+def _with_article(name: str) -> str:
+    return name if name == "text" else f"a {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Good:
+    """The settings in force after a reading, and those of their values that came from the file, by dotted key."""
+
+    settings: Settings
+    values: Mapping[str, Any]
+
+
+_NOTHING = _Good(Settings(), {})
+
+
+# ---------------------------------------------------------------- the cache of a running process
+
+
+@dataclass(slots=True)
+class _Entry:
+    """What is known of one root: what was good last, and the policy as it was read under a stamp."""
+
+    lock: Lock = field(default_factory=Lock)
+    good: _Good = field(default_factory=lambda: _NOTHING)
+    stamp: object = None
+    settled: bool = False
+    policy: Policy | None = None
+
+
+class PolicyShelf:
+    """The policies of a running process, validated by stat at every call; what was good stays in force. Thread safe.
+
+    `clock` gives nanoseconds since 1970, by the clock that stamps files.
+    """
+
+    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._entries: dict[str, _Entry] = {}
+
+    def read(self, root: str) -> Policy:
+        """The policy of the checkout at `root`, read anew only where its file has changed."""
+        with self._lock:
+            entry = self._entries.setdefault(root, _Entry())
+        with entry.lock:
+            stamp, changed = _stamp(root)
+            if entry.policy is None or entry.stamp != stamp or not entry.settled:
+                entry.settled = self._clock() - changed > _SETTLED_NS
+                entry.policy, entry.good = _read(root, entry.good)
+                entry.stamp = stamp
+            return entry.policy
+
+
+def _stamp(root: str) -> tuple[object, int]:
+    """What changes with the file, and when it last did, in nanoseconds; the kind of failure where there is none."""
+    try:
+        found = (Path(root) / POLICY_FILE).stat()
+    except OSError as error:
+        return error.errno, 0
+    # A change of rights is seen in ctime alone.
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return (*times, found.st_size, found.st_ino, found.st_dev), max(times)
+
+
+# ---------------------------------------------------------------- reading
+
+
+class _UnreadableError(Exception):
+    """The file is there and is no policy; the message says why."""
+
+
+def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
+    """The policy, and what is good of it; `last` is what was good at the reading before."""
+    path = str(Path(root) / POLICY_FILE)
+    try:
+        raw = _bytes(Path(root))
+        if raw is None:
+            return Policy(_NOTHING.settings, (), path, Standing.ABSENT, frozenset()), _NOTHING
+        source = StrictYamlSource(raw, last.values)
+    except _UnreadableError as error:
+        return Policy(last.settings, (_whole_fault(error, last),), path, Standing.UNREADABLE, frozenset()), last
+    settings = _FromYaml(source).policy
+    sifted = source.sifted
+    standing = Standing.FAULTY if sifted.faults else Standing.READ
+    return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(settings, sifted.values)
+
+
+def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:
+    holds = "the last good policy stays in force" if last.values else "the defaults hold"
+    return Fault(POLICY_FILE, "", "", "", f"{POLICY_FILE}: {error}; {holds}")
+
+
+def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
+    try:
+        document = load(raw, limit=LIMIT)
+    except DocumentError as error:
+        raise _UnreadableError(error.sentence) from error
+    document = {} if document is None else document
+    if not isinstance(document, dict):
+        what = f"{spell(document)} (a {kind(document)})"
+        raise _UnreadableError(f"line 1, column 1: the file holds {what}; write keys and values, such as version: 1")
+    sifted = sift(document, last=good)
+    wanted = sifted.values.get("timezone")
+    refused = ("timezone",) if wanted is not None and find_zone(wanted) is None else ()
+    if not sifted.faults and not refused:
+        return sifted
+    return sift(document, spelled=spellings(decode(raw, limit=LIMIT)), last=good, refused=refused)
+
+
+def _bytes(root: Path) -> bytes | None:
+    """The bytes of the file, at most one over the limit; None where there is none."""
+    try:
+        descriptor = os.open(_inside(root), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        if (root / POLICY_FILE).is_symlink():
+            raise _UnreadableError("a link to nothing; make it a file, or remove it") from None
+        return None
+    except OSError as error:
+        raise _UnreadableError(_cannot(error)) from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _UnreadableError("not a file but a folder, a pipe or a device; make it a file, or remove it")
+        return _read_all(descriptor)
+    except OSError as error:
+        raise _UnreadableError(_cannot(error)) from error
+    finally:
+        os.close(descriptor)
+
+
+def _inside(root: Path) -> str:
+    """The file with every link followed; a link out of the checkout is refused, as git would not carry what it names."""
+    path = root / POLICY_FILE
+    real = os.path.realpath(path)
+    if os.path.lexists(path) and not Path(real).is_relative_to(os.path.realpath(root)):
+        what = f"a link leads out of the checkout, to {spell(real)}"
+        raise _UnreadableError(f"{what}; keep the file inside, or remove the link")
+    return real
+
+
+def _read_all(descriptor: int) -> bytes:
+    read = b""
+    while len(read) <= LIMIT and (more := os.read(descriptor, LIMIT + 1 - len(read))):
+        read += more
+    return read
+
+
+def _cannot(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "a link that leads to itself; make it a file, or remove it"
+    return f"cannot be read ({error.strerror}); mend it, or remove it"
+
+
+# ---------------------------------------------------------------- the settings source
+
+
+class StrictYamlSource(PydanticBaseSettingsSource):
+    """The text of a policy as a source of settings: strictly loaded and sifted, so what it gives is good.
+
+    `last` holds the last good values by dotted key; `sifted` the faults and the keys that were set.
+    """
+
+    def __init__(self, raw: bytes, last: Mapping[str, Any]) -> None:
+        super().__init__(_FromYaml)
+        self.sifted = _sifted(raw, last)
+
+    def get_field_value(
+        self,
+        field: FieldInfo,  # noqa: ARG002 - one field, whatever it is
+        field_name: str,
+    ) -> tuple[Any, str, bool]:
+        """The values below a field, its name, and that they need no decoding."""
+        return self.sifted.document, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """The values for every field; there is one, and it takes the whole document."""
+        return {"policy": self.sifted.document}
+
+
+class _FromYaml(BaseSettings):
+    """The settings as pydantic-settings builds them from that source and no other."""
+
+    policy: Settings
+
+    def __init__(self, source: StrictYamlSource) -> None:
+        super().__init__(source=source)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the source knows its class
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """That one source, as the call brings it."""
+        return (init_settings()["source"],)

@@ -1,0 +1,208 @@
+"""What a person trusts in a repository: cloning one must not open a port, call a host or read a folder elsewhere.
+
+A trusted value is kept in `trust.json`, a file of the tool's own beside the person's `config.yaml`, so that their
+file with its comments is never rewritten. It holds the exact values: once the policy asks for another, that one is
+not trusted. A repository is known by the real path of its git common dir; its checkouts share what is trusted.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brief.core.errors import USAGE, MajordomusError
+from brief.core.settings import Settings
+from brief.core.text.sanitize import clean
+from brief.files import replace
+
+SCHEMA = "majordomus.trust/v1"
+
+Pair = tuple[str, str | int]
+"""A dotted key and a value asked for; a folder by its real path."""
+
+_MOST = 1_048_576
+_VALUES = ("mesh.url", "integration.api_url", "server.port")
+_FOLDERS = "alerts.folders"
+
+
+class TrustError(MajordomusError):
+    """The trust file cannot be changed as it stands."""
+
+    exit_code = USAGE
+    http_status = 400
+
+
+def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where trust is kept; `XDG_CONFIG_HOME` counts where it is absolute."""
+    declared = Path(environ.get("XDG_CONFIG_HOME", ""))
+    base = declared if declared.is_absolute() else Path("~/.config").expanduser()
+    return base / "majordomus" / "trust.json"
+
+
+# ---------------------------------------------------------------- what a policy asks for
+
+
+def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
+    """The values of the policy that count only once a person trusts them, for the checkout at `root`."""
+    asked = [(key, _value(settings, key)) for key in _VALUES]
+    single = [(key, value) for key, value in asked if value is not None]
+    outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
+    return (*single, *((_FOLDERS, folder) for folder in dict.fromkeys(outside)))
+
+
+def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> tuple[Settings, tuple[str, ...]]:
+    """The settings without what is not trusted, and a sentence for each value taken out.
+
+    A trusted folder outside the checkout stands as its real path, so that no link can lead elsewhere later.
+    """
+    refused = [pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair)]
+    if not refused:
+        return _resolved(settings, root, ()), ()
+    taken_out = {key for key, _ in refused if key != _FOLDERS}
+    notes = [
+        f"{key} {clean(str(value))} is asked for by the policy and not trusted here; run majordomus trust"
+        for key, value in refused
+    ]
+    for key in taken_out:
+        settings = _replace(settings, key, None)
+    settings = _resolved(settings, root, [str(value) for key, value in refused if key == _FOLDERS])
+    return settings, (*notes, trust.fault) if trust.fault else tuple(notes)
+
+
+def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settings:
+    folders = [_outside(root, folder) or folder for folder in settings.alerts.folders]
+    return _replace(settings, _FOLDERS, tuple(folder for folder in folders if folder not in refused))
+
+
+def _outside(root: str, folder: str) -> str | None:
+    """The real path of a folder that lies outside the checkout; None for one within."""
+    real = os.path.realpath(Path(root, folder))
+    return None if Path(real).is_relative_to(os.path.realpath(root)) else real
+
+
+def _value(settings: Settings, key: str) -> Any:
+    section, name = key.split(".")
+    return getattr(getattr(settings, section), name)
+
+
+def _replace(settings: Settings, key: str, value: object) -> Settings:
+    section, name = key.split(".")
+    changed = getattr(settings, section).model_copy(update={name: value})
+    return settings.model_copy(update={section: changed})
+
+
+# ---------------------------------------------------------------- what a person trusts
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The values trusted, by the real path of the common dir; `fault` says why nothing is, where that is a fault."""
+
+    path: Path
+    pairs: Mapping[str, frozenset[Pair]]
+    fault: str | None
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> Trust:
+        """Read the file, by default the person's; one that is absent or faulty trusts nothing."""
+        path = path or trust_path()
+        try:
+            return cls(path, _parse(_text(path)), None)
+        except FileNotFoundError:
+            return cls(path, {}, None)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            return cls(path, {}, f"{path}: {why}; nothing is trusted until it is mended or removed")
+
+    def trusted(self, common_dir: str, key: str, value: str | int) -> bool:
+        """Whether exactly this value of this key is trusted in the repository with this common dir."""
+        return (key, value) in self.pairs.get(_repository(common_dir), frozenset())
+
+    def grant(self, common_dir: str, pairs: Iterable[Pair]) -> Trust:
+        """Trust these values from now on; raises TrustError where the file cannot be read or written."""
+        return self._change(common_dir, add=frozenset(pairs), remove=frozenset())
+
+    def revoke(self, common_dir: str, pairs: Iterable[Pair] | None = None) -> Trust:
+        """Trust these values no longer, or none of this repository; raises TrustError."""
+        if pairs is None:
+            pairs = Trust.read(self.path).pairs.get(_repository(common_dir), frozenset())
+        return self._change(common_dir, add=frozenset(), remove=frozenset(pairs))
+
+    def _change(self, common_dir: str, *, add: frozenset[Pair], remove: frozenset[Pair]) -> Trust:
+        repository = _repository(common_dir)
+        try:
+            with _locked(self.path.parent):
+                now = Trust.read(self.path)
+                if now.fault:
+                    raise TrustError(now.fault)
+                pairs = {**now.pairs, repository: (now.pairs.get(repository, frozenset()) | add) - remove}
+                changed = Trust(self.path, {key: held for key, held in pairs.items() if held}, None)
+                # A link is followed, so that a person's folder of dotfiles stays theirs.
+                replace(Path(os.path.realpath(self.path)), _spelled(changed.pairs))
+        except OSError as error:
+            raise TrustError(f"{self.path}: it cannot be written ({error.strerror}); nothing was changed") from error
+        return changed
+
+
+def _repository(common_dir: str) -> str:
+    return os.path.realpath(common_dir)
+
+
+# ---------------------------------------------------------------- the file
+
+
+def _text(path: Path) -> str:
+    """The text of the file; ValueError where someone else could have written it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is no file")
+        if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ValueError("others than you may write it")
+        return file.read(_MOST).decode()
+
+
+def _parse(text: str) -> dict[str, frozenset[Pair]]:
+    try:
+        document = json.loads(text)
+        known = {SCHEMA: document["repositories"]}[document["schema"]]
+        return {repository: frozenset(map(_pair, entries)) for repository, entries in known.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"it is not a file of {SCHEMA}") from error
+
+
+def _pair(entry: Any) -> Pair:
+    key, value = entry["key"], entry["value"]
+    if not isinstance(key, str) or isinstance(value, bool) or not isinstance(value, str | int):
+        raise TypeError
+    return key, value
+
+
+def _spelled(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
+    repositories = {
+        repository: [{"key": key, "value": value} for key, value in sorted(held, key=str)]
+        for repository, held in sorted(pairs.items())
+    }
+    return json.dumps({"schema": SCHEMA, "repositories": repositories}, indent=2).encode() + b"\n"
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder against another change; it is made, and closed to others."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.fchmod(descriptor, 0o700)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,47 @@
+"""The files made from the settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from brief.core.policy_files import FILES, allow_list, schema_json, skeleton
+from brief.core.settings import KEYS, SECTIONS, Settings
+from brief.core.sift import sift
+from brief.core.yaml import load
+
+FOLDER = Path(__file__).parents[2] / "policy"
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_the_files_have_not_drifted(name: str) -> None:
+    """What policy/ holds is what the settings make; scripts/make-policy writes it anew."""
+    message = f"policy/{name} differs from the settings; run scripts/make-policy"
+    assert (FOLDER / name).read_text(encoding="utf-8") == FILES[name](), message
+
+
+def test_the_skeleton_is_the_defaults() -> None:
+    """The skeleton, as it is, has no fault, sets every key and changes nothing."""
+    sifted = sift(load(skeleton()))
+    assert sifted.faults == ()
+    assert sifted.declared == frozenset(KEYS)
+    assert Settings.model_validate(sifted.document) == Settings()
+
+
+def test_the_schema_describes_every_key() -> None:
+    """The schema is of the 2020-12 dialect, closed, and carries each key's sentence."""
+    schema = json.loads(schema_json())
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    parts = [schema, *schema["$defs"].values()]
+    assert all(part["additionalProperties"] is False for part in parts)
+    described = {text for part in parts for text in [prop.get("description") for prop in part["properties"].values()]}
+    assert {field.description for field in KEYS.values()} <= described
+
+
+def test_the_allow_list_is_every_key_sorted() -> None:
+    """One dotted key a line, in order, sections left out."""
+    lines = allow_list().splitlines()
+    assert lines == sorted(KEYS)
+    assert not SECTIONS & set(lines)

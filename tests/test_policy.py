@@ -1,0 +1,304 @@
+"""The policy of a checkout, read from real files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from brief.core.errors import PolicyError
+from brief.core.settings import POLICY_FILE, Settings
+from brief.policy import LIMIT, Policy, PolicyShelf, Standing, checked, read_policy, switch_reason
+
+ON = "session:\n  brief_on_interval: true\n"
+
+
+def _write(root: Path, text: str | bytes) -> Path:
+    path = root / POLICY_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def _only_sentence(policy: Policy) -> str:
+    (fault,) = policy.faults
+    return fault.sentence
+
+
+def test_an_absent_policy_is_the_defaults(tmp_path: Path) -> None:
+    """No file is no fault: every key has its default and none is declared."""
+    policy = read_policy(str(tmp_path))
+    assert policy == Policy(Settings(), (), str(tmp_path / POLICY_FILE), Standing.ABSENT, frozenset())
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+def test_an_empty_policy_sets_nothing(tmp_path: Path, text: str) -> None:
+    """A file of comments alone is read, and sets no key."""
+    _write(tmp_path, text)
+    policy = read_policy(str(tmp_path))
+    assert (policy.standing, policy.settings, policy.declared) == (Standing.READ, Settings(), frozenset())
+
+
+def test_a_good_policy_is_read(tmp_path: Path) -> None:
+    """What the file sets is in force, and declared."""
+    _write(tmp_path, "version: 1\nsession:\n  brief_interval_minutes: 7\n")
+    policy = read_policy(str(tmp_path))
+    assert policy.standing is Standing.READ
+    assert policy.settings.session.brief_interval_minutes == 7
+    assert policy.declared == {"version", "session.brief_interval_minutes"}
+    assert checked(policy) is policy
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("0", "0 (whole number)"),
+        ("-1", "-1 (whole number)"),
+        ("1.5", "1.5 (number)"),
+        ('"20"', '"20" (text)'),
+        ("1441", "1441 (whole number)"),
+        ("1e9", "1e9 (number)"),
+        ("true", "true (true/false)"),
+        (".nan", ".nan (number)"),
+        ("null", "null"),
+        ("", "null"),
+        ("[]", "[] (list)"),
+        ("22:00", "22:00 (text)"),
+    ],
+)
+def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: str) -> None:
+    """An interval that is no whole number of minutes from 1 to 1440 is refused as spelled, and the default holds."""
+    _write(tmp_path, f"session:\n  brief_interval_minutes: {value}\n  wake_limit: 3\n")
+    policy = read_policy(str(tmp_path))
+    assert policy.standing is Standing.FAULTY
+    assert _only_sentence(policy) == (
+        f"{POLICY_FILE}: session.brief_interval_minutes is {told}; "
+        "write a whole number of minutes from 1 to 1440; the default 20 holds"
+    )
+    assert policy.settings.session.brief_interval_minutes == 20
+    assert policy.settings.session.wake_limit == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, f"there is no {POLICY_FILE}"),
+        ("version: 1", f"{POLICY_FILE} does not set it"),
+        ("session:\n  brief_on_interval: false", f"{POLICY_FILE} sets it to false"),
+        ('session:\n  brief_on_interval: "true"', 'sets it to "true", which is text, and only true turns it on'),
+        ("session:\n  brief_on_interval: yes", "sets it to yes, which is text, and only true turns it on"),
+        ("session:\n  brief_on_interval: on", "sets it to on, which is text, and only true turns it on"),
+        ("session:\n  brief_on_interval: 1", "sets it to 1, which is a whole number, and only true turns it on"),
+        ("session:\n  brief_on_interval: null", "sets it to null, and only true turns it on"),
+        ("session:\n  brief_on_interval: [true]", "sets it to [1 entry], which is a list, and only true turns it on"),
+        ("session: true", f"session is no mapping in {POLICY_FILE}"),
+        ("session.brief_on_interval: true", f"{POLICY_FILE} does not set it"),
+        ("session: [", f"{POLICY_FILE} cannot be read"),
+    ],
+)
+def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str | None, why: str) -> None:
+    """Only YAML's true turns the switch on; for anything else the reason says which it was."""
+    if text is not None:
+        _write(tmp_path, text + "\n")
+    reason = switch_reason(read_policy(str(tmp_path)))
+    assert reason is not None
+    assert reason.startswith("session.brief_on_interval is not true: ")
+    assert reason.endswith(why)
+
+
+def test_the_switch_is_on_by_true(tmp_path: Path) -> None:
+    """A plain true turns the switch on, and there is no reason against it."""
+    _write(tmp_path, ON)
+    assert switch_reason(read_policy(str(tmp_path))) is None
+
+
+def test_an_unknown_zone_is_a_fault_of_the_policy(tmp_path: Path) -> None:
+    """A zone that the machine does not know is found when the policy is read, and costs no other key."""
+    _write(tmp_path, "timezone: Europe/Prag\n" + ON)
+    policy = read_policy(str(tmp_path))
+    assert "timezone is Europe/Prag (text); write the IANA name of a zone" in _only_sentence(policy)
+    assert policy.settings.timezone is None
+    assert policy.settings.session.brief_on_interval
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("version: [1\n", "line 1, column"),
+        ("version: 1\nversion: 1\n", "line 2, column 1"),
+        ("- 1\n", "line 1, column 1: the file holds [1 entry] (a list); write keys and values"),
+        ("words\n", 'line 1, column 1: the file holds "words" (a text)'),
+        (b"a: \xff\n", "line 1, column 4"),
+        ("# " + "x" * LIMIT, f"at most {LIMIT:,} are read"),
+    ],
+)
+def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes, says: str) -> None:
+    """A file that is not read whole is one fault that says where, and every default holds."""
+    _write(tmp_path, text)
+    policy = read_policy(str(tmp_path))
+    assert policy.standing is Standing.UNREADABLE
+    assert policy.settings == Settings()
+    assert says in _only_sentence(policy)
+    assert _only_sentence(policy).endswith("; the defaults hold")
+
+
+def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
+    """A folder, a pipe, a link to nothing or to itself is told, and nobody waits for it."""
+    path = tmp_path / POLICY_FILE
+    path.mkdir(parents=True)
+    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
+    path.rmdir()
+    os.mkfifo(path)
+    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
+    path.unlink()
+    path.symlink_to("missing.yaml")
+    assert "a link to nothing" in _only_sentence(read_policy(str(tmp_path)))
+    path.unlink()
+    path.symlink_to("policy.yaml")
+    assert "a link that leads to itself" in _only_sentence(read_policy(str(tmp_path)))
+
+
+def test_a_file_in_the_place_of_a_folder_is_no_policy(tmp_path: Path) -> None:
+    """Where .ai is a file there is no policy, and nothing is wrong."""
+    (tmp_path / ".ai").write_text("")
+    assert read_policy(str(tmp_path)).standing is Standing.ABSENT
+
+
+def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
+    """A link counts as what it names while that lies in the same checkout."""
+    (tmp_path / "shared.yaml").write_text(ON)
+    (tmp_path / ".ai/repo").mkdir(parents=True)
+    (tmp_path / POLICY_FILE).symlink_to("../../shared.yaml")
+    assert read_policy(str(tmp_path)).settings.session.brief_on_interval
+
+
+@pytest.mark.parametrize("link", [POLICY_FILE, ".ai/repo", ".ai"])
+def test_a_link_out_of_the_checkout_is_not_followed(tmp_path: Path, link: str) -> None:
+    """A policy that lies elsewhere, by a link at any depth, is not read."""
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    _write(outside, ON)
+    (root / link).parent.mkdir(parents=True)
+    (root / link).symlink_to(outside / link)
+    policy = read_policy(str(root))
+    assert policy.standing is Standing.UNREADABLE
+    assert not policy.settings.session.brief_on_interval
+    assert "a link leads out of the checkout" in _only_sentence(policy)
+
+
+def test_the_environment_sets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable of the shell that started the server is a source of the policy."""
+    monkeypatch.setenv("POLICY", '{"session": {"brief_on_interval": true}}')
+    monkeypatch.setenv("SESSION__BRIEF_ON_INTERVAL", "true")
+    _write(tmp_path, "version: 1\n")
+    assert read_policy(str(tmp_path)).settings == Settings()
+
+
+def test_what_writes_stops_at_every_fault(tmp_path: Path) -> None:
+    """A writer is told all faults at once, and that it cannot go on."""
+    _write(tmp_path, "breif: 1\nsession:\n  wake_limit: -1\n")
+    with pytest.raises(PolicyError) as caught:
+        checked(read_policy(str(tmp_path)))
+    assert caught.value.exit_code == 2
+    assert "breif is not a key" in caught.value.sentence
+    assert "session.wake_limit is -1 (whole number)" in caught.value.sentence
+
+
+# ---------------------------------------------------------------- while running
+
+
+def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
+    """Edits of the same length, right after one another, are each seen."""
+    shelf = PolicyShelf()
+    for minutes in [7, 8, 9, 5, 6] * 20:
+        _write(tmp_path, f"session:\n  brief_interval_minutes: {minutes}\n")
+        assert shelf.read(str(tmp_path)).settings.session.brief_interval_minutes == minutes
+
+
+def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
+    """While nothing changes, the same policy is handed out."""
+    path = _write(tmp_path, "version: 1\n")
+    later = path.stat().st_ctime_ns + 10**9
+    shelf = PolicyShelf(clock=lambda: later)
+    assert shelf.read(str(tmp_path)) is shelf.read(str(tmp_path))
+
+
+def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> None:
+    """A key that becomes faulty keeps its last good value, however often, and takes the next good one."""
+    shelf, root = PolicyShelf(), str(tmp_path)
+    _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
+    shelf.read(root)
+    for wrong in ["seven", "1.5"]:
+        _write(tmp_path, f"session:\n  brief_interval_minutes: {wrong}\n  wake_limit: 3\n")
+        policy = shelf.read(root)
+        assert _only_sentence(policy).endswith("the last good value 7 holds")
+        assert (policy.settings.session.brief_interval_minutes, policy.settings.session.wake_limit) == (7, 3)
+    _write(tmp_path, "session:\n  brief_interval_minutes: 9\n")
+    assert shelf.read(root).settings.session.brief_interval_minutes == 9
+
+
+def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path) -> None:
+    """A file that cannot be read changes nothing that is in force, and the fault says so."""
+    shelf, root = PolicyShelf(), str(tmp_path)
+    _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
+    shelf.read(root)
+    _write(tmp_path, "session: [\n")
+    policy = shelf.read(root)
+    assert policy.standing is Standing.UNREADABLE
+    assert policy.settings.session.brief_interval_minutes == 7
+    assert _only_sentence(policy).endswith("; the last good policy stays in force")
+
+
+def test_a_removed_policy_is_the_defaults_again(tmp_path: Path) -> None:
+    """Taking the file away is a clear word: the defaults hold, and nothing older comes back."""
+    shelf, root = PolicyShelf(), str(tmp_path)
+    path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
+    shelf.read(root)
+    path.unlink()
+    assert shelf.read(root).settings == Settings()
+    _write(tmp_path, "session: [\n")
+    assert _only_sentence(shelf.read(root)).endswith("; the defaults hold")
+
+
+def test_a_faulty_switch_is_off_at_once(tmp_path: Path) -> None:
+    """A server that wakes sessions stops when the switch is no longer a plain true."""
+    shelf, root = PolicyShelf(), str(tmp_path)
+    _write(tmp_path, ON)
+    assert switch_reason(shelf.read(root)) is None
+    _write(tmp_path, "session:\n  brief_on_interval: off\n")
+    assert "sets it to off, which is text" in (switch_reason(shelf.read(root)) or "")
+
+
+def test_checkouts_do_not_share_what_was_good(tmp_path: Path) -> None:
+    """Each root has its own last good values."""
+    shelf = PolicyShelf()
+    _write(tmp_path / "one", "session:\n  brief_interval_minutes: 7\n")
+    _write(tmp_path / "two", "session:\n  brief_interval_minutes: x\n")
+    assert shelf.read(str(tmp_path / "one")).settings.session.brief_interval_minutes == 7
+    assert shelf.read(str(tmp_path / "two")).settings.session.brief_interval_minutes == 20
+
+
+def test_many_threads_read_one_policy(tmp_path: Path) -> None:
+    """Callers at the same time all get the whole policy."""
+    shelf = PolicyShelf()
+    _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
+    seen: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: seen.append(shelf.read(str(tmp_path)).settings.session.brief_interval_minutes))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [7] * 16
+
+
+def test_the_settings_cost_no_pydantic_settings() -> None:
+    """Only the reader of the file imports the heavy settings source."""
+    modules = "brief.core.settings, brief.core.sift, brief.core.policy_files, brief.trust, brief.zone, brief.init"
+    program = f"import sys, {modules}; sys.exit('pydantic_settings' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

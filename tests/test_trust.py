@@ -1,0 +1,194 @@
+"""Trust: what a cloned policy asks for does nothing until a person says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from brief.core.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
+from brief.trust import Pair, Trust, TrustError, effective, needs_trust, trust_path
+
+ASKING = Settings(
+    server=ServerSettings(port=8080),
+    mesh=MeshSettings(url="nats://host:4222"),
+    integration=IntegrationSettings(api_url="https://host/api"),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The trust file of a person who has none yet."""
+    return tmp_path / "config" / "majordomus" / "trust.json"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A checkout with a folder inside, one outside, and a link from the inside out."""
+    root = tmp_path / "root"
+    (root / "notes").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (root / "link").symlink_to(tmp_path / "outside")
+    (root / "here").symlink_to(root / "notes")
+    return root
+
+
+def test_the_defaults_ask_for_nothing(root: Path) -> None:
+    """A policy of defaults needs no trust, and stays as it is."""
+    assert needs_trust(Settings(), str(root)) == ()
+
+
+def test_every_value_that_acts_needs_trust(root: Path) -> None:
+    """A port, two addresses and folders outside the checkout are asked for; folders within are not."""
+    folders = ("notes", "here", "notes/../notes", "missing", "link", "../outside", str(root.parent / "else"), str(root))
+    settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=folders)})
+    assert needs_trust(settings, str(root)) == (
+        ("mesh.url", "nats://host:4222"),
+        ("integration.api_url", "https://host/api"),
+        ("server.port", 8080),
+        ("alerts.folders", str(root.parent / "outside")),
+        ("alerts.folders", str(root.parent / "else")),
+    )
+
+
+def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path) -> None:
+    """An untrusted value counts as not set, and the note says what asks for it and what to run."""
+    settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=("notes", "link"))})
+    safe, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
+    assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
+    assert safe.alerts.folders == ("notes",)
+    assert "server.port 8080 is asked for by the policy and not trusted here; run majordomus trust" in notes
+    assert len(notes) == 4
+
+
+def test_what_is_trusted_holds_for_that_value_and_repository(root: Path, file: Path) -> None:
+    """Trust is for one value of one key in one repository, and survives a new reading of the file."""
+    trust = Trust.read(file).grant("/c/.git", [("server.port", 8080)])
+    for known in (trust, Trust.read(file)):
+        assert known.trusted("/c/.git", "server.port", 8080)
+        assert not known.trusted("/c/.git", "server.port", 8081)
+        assert not known.trusted("/c/.git", "mesh.url", 8080)
+        assert not known.trusted("/other/.git", "server.port", 8080)
+    safe, notes = effective(ASKING, trust, "/c/.git", str(root))
+    assert safe.server.port == 8080
+    assert safe.mesh.url is None
+    assert len(notes) == 2
+
+
+def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
+    """A link that leads elsewhere after it was trusted is asked for anew."""
+    settings = Settings(alerts=AlertSettings(folders=("link",)))
+    trust = Trust.read(file).grant("/c/.git", needs_trust(settings, str(root)))
+    assert effective(settings, trust, "/c/.git", str(root))[0].alerts.folders == (str(root.parent / "outside"),)
+    (root / "link").unlink()
+    (root / "link").symlink_to("/etc")
+    safe, notes = effective(settings, trust, "/c/.git", str(root))
+    assert safe.alerts.folders == ()
+    assert "alerts.folders /etc is asked for" in notes[0]
+
+
+def test_a_link_to_the_common_dir_is_the_same_repository(tmp_path: Path, file: Path) -> None:
+    """A repository is known by the real path of its common dir."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "alias").symlink_to("real")
+    trust = Trust.read(file).grant(str(tmp_path / "alias"), [("server.port", 8080)])
+    assert trust.trusted(str(tmp_path / "real"), "server.port", 8080)
+
+
+def test_trust_can_be_taken_back(file: Path) -> None:
+    """One value, or all of a repository, stops being trusted; others stay."""
+    pairs: list[Pair] = [("server.port", 8080), ("mesh.url", "nats://host")]
+    trust = Trust.read(file).grant("/c", pairs).grant("/d", pairs)
+    trust = trust.revoke("/c", [("server.port", 8080)])
+    assert not trust.trusted("/c", "server.port", 8080)
+    assert trust.trusted("/c", "mesh.url", "nats://host")
+    trust = trust.revoke("/c")
+    assert not trust.trusted("/c", "mesh.url", "nats://host")
+    assert Trust.read(file).trusted("/d", "server.port", 8080)
+    assert list(json.loads(file.read_text())["repositories"]) == ["/d"]
+
+
+def test_the_file_is_the_persons_alone(file: Path) -> None:
+    """The folder is closed to others, the file too, and nothing else is left in it."""
+    file.parent.mkdir(parents=True, mode=0o755)
+    Trust.read(file).grant("/c", [("server.port", 8080)])
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert os.listdir(file.parent) == ["trust.json"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"schema": "other", "repositories": {}}', '{"schema": "majordomus.trust/v1"}',
+     '{"schema": "majordomus.trust/v1", "repositories": {"/c": [{"key": "server.port", "value": true}]}}',
+     '{"schema": "majordomus.trust/v1", "repositories": {"/c": ["server.port"]}}', "[" * 100_000],
+)  # fmt: skip
+def test_a_faulty_file_trusts_nothing_and_is_kept(root: Path, file: Path, text: str) -> None:
+    """A file that is not understood trusts nothing, says so in the notes, and is never overwritten."""
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    file.chmod(0o600)
+    trust = Trust.read(file)
+    assert trust.fault is not None
+    assert not trust.trusted("/c", "server.port", 8080)
+    assert trust.fault in effective(ASKING, trust, "/c", str(root))[1]
+    with pytest.raises(TrustError, match="is not a file of"):
+        trust.grant("/c", [("server.port", 8080)])
+    assert file.read_text() == text
+
+
+def test_a_file_that_others_may_write_trusts_nothing(file: Path) -> None:
+    """What someone else could have written is nobody's consent."""
+    Trust.read(file).grant("/c", [("server.port", 8080)])
+    file.chmod(0o622)
+    trust = Trust.read(file)
+    assert not trust.trusted("/c", "server.port", 8080)
+    assert "others than you may write it" in (trust.fault or "")
+
+
+def test_what_is_no_file_trusts_nothing(file: Path) -> None:
+    """A pipe in the place of the file makes nobody wait."""
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    assert "it is no file" in (Trust.read(file).fault or "")
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    """Where trust cannot be kept the person is told so, and what it was."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrustError, match="it cannot be written"):
+        Trust(tmp_path / "file" / "majordomus" / "trust.json", {}, None).grant("/c", [("server.port", 8080)])
+
+
+def test_a_link_to_a_persons_dotfiles_stays(tmp_path: Path, file: Path) -> None:
+    """A linked trust file is written where it lies, and the link is kept."""
+    dotfiles = tmp_path / "dotfiles"
+    dotfiles.mkdir()
+    file.parent.mkdir(parents=True)
+    file.symlink_to(dotfiles / "trust.json")
+    Trust.read(file).grant("/c", [("server.port", 8080)])
+    assert file.is_symlink()
+    assert Trust.read(file).trusted("/c", "server.port", 8080)
+
+
+def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
+    """No grant is lost to another that is made at once."""
+    trust = Trust.read(file)
+    threads = [threading.Thread(target=trust.grant, args=(f"/{n}", [("server.port", 2000 + n)])) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(Trust.read(file).trusted(f"/{n}", "server.port", 2000 + n) for n in range(8))
+
+
+def test_the_file_lies_beside_the_persons_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """XDG_CONFIG_HOME counts where it is absolute, else ~/.config."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert trust_path({"XDG_CONFIG_HOME": "/x"}) == Path("/x/majordomus/trust.json")
+    assert trust_path({"XDG_CONFIG_HOME": "x"}) == tmp_path / ".config/majordomus/trust.json"
+    assert trust_path({}) == tmp_path / ".config/majordomus/trust.json"
