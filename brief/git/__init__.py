@@ -1,0 +1,23 @@
+"""What git knows, asked so that nothing in the repository changes."""
+
+from brief.git.branches import base_branch
+from brief.git.command import GitTimeoutError, run, seat
+from brief.git.names import short_name
+from brief.git.place import checkout_at, repository
+from brief.git.quarantine import quarantine
+from brief.git.shelf import WorktreeShelf
+from brief.git.worktrees import Checkout, worktrees
+
+__all__ = [
+    "Checkout",
+    "GitTimeoutError",
+    "WorktreeShelf",
+    "base_branch",
+    "checkout_at",
+    "quarantine",
+    "repository",
+    "run",
+    "seat",
+    "short_name",
+    "worktrees",
+]

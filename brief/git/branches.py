@@ -1,0 +1,73 @@
+"""The branch that all others are measured against."""
+
+from __future__ import annotations
+
+import os
+
+from brief.core.errors import NotFoundError, PolicyError
+from brief.files import spelled
+from brief.git.command import run, seat
+from brief.git.names import HEADS, REMOTES
+
+_ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
+_USUAL = ("main", "master")
+
+
+def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> str:
+    """The full ref name of the base.
+
+    It is the one `named` by `integration.base`, else what the remote `origin` calls its HEAD, else `main`, else
+    `master`, else the branch of the primary checkout. Of a local branch and its copy of `origin` the one that has come further counts; where they have parted, the local
+    one. Raises PolicyError where `named` does not exist, NotFoundError where there is no base, GitError.
+    """
+    if named is not None:
+        return _named(common_dir, named, deadline_s)
+    refs = _refs(common_dir, deadline_s, *(HEADS + name for name in _USUAL), _ORIGIN_HEAD)
+    if remote := refs.get(_ORIGIN_HEAD):
+        return _further(common_dir, remote, deadline_s)
+    for name in _USUAL:
+        if HEADS + name in refs:
+            return HEADS + name
+    return _of_primary(common_dir, deadline_s)
+
+
+def _named(common_dir: str, named: str, deadline_s: float) -> str:
+    wanted = (named,) if named.startswith("refs/") else (HEADS + named, REMOTES + named)
+    found = _refs(common_dir, deadline_s, *wanted) if named and "\0" not in named else {}
+    for ref in wanted:
+        if ref in found:
+            return ref
+    raise PolicyError(
+        f"integration.base names {spelled(named)!r}, and this repository has no such branch; "
+        "name an existing one in .ai/repo/policy.yaml"
+    )
+
+
+def _further(common_dir: str, remote: str, deadline_s: float) -> str:
+    """Of the remote branch and the local one of its name, the one that holds more."""
+    local = HEADS + remote.removeprefix(f"{REMOTES}origin/")
+    found = _refs(common_dir, deadline_s, local, remote)
+    if local not in found or remote not in found:
+        return next(iter(found), local)
+    count = run(
+        ["rev-list", "--count", "--max-count=1", local, f"^{remote}", "--"], seat(common_dir), deadline_s=deadline_s
+    )
+    return remote if count.strip() == b"0" else local
+
+
+def _of_primary(common_dir: str, deadline_s: float) -> str:
+    listed = run(["for-each-ref", "--format=%(HEAD)%(refname)", HEADS], seat(common_dir), deadline_s=deadline_s)
+    for line in listed.splitlines():
+        if line.startswith(b"*"):
+            return os.fsdecode(line[1:])
+    raise NotFoundError(
+        f"{spelled(common_dir)} has no branch to measure others against: neither main nor master, and its "
+        "primary checkout is on none that has a commit; name one as integration.base in .ai/repo/policy.yaml"
+    )
+
+
+def _refs(common_dir: str, deadline_s: float, *wanted: str) -> dict[str, str]:
+    """Those of the wanted refs that exist, by full name, each with the ref that it points at or an empty text."""
+    listed = run(["for-each-ref", "--format=%(refname)%00%(symref)", *wanted], seat(common_dir), deadline_s=deadline_s)
+    pairs = (os.fsdecode(line).partition("\0") for line in listed.splitlines())
+    return {ref: target for ref, _, target in pairs if ref in wanted}

@@ -1,0 +1,178 @@
+"""One git process at a time: it cannot change the repository, start a helper, hang the caller or flood it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+from brief.core.errors import GitError
+
+OLDEST = (2, 36)
+"""The first git with `worktree list -z`."""
+
+_GIT = (
+    "git",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    # A git folder is entered only after a checkout named it, which is what this guard is about.
+    "-c",
+    "safe.bareRepository=all",
+)
+_SET = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_KEPT = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+_MOST = 64 * 1024 * 1024
+_MOST_SAID = 8_192
+_USAGE = 129
+
+
+class GitTimeoutError(GitError):
+    """git did not answer within the time it was given."""
+
+
+def seat(common_dir: str) -> str:
+    """The folder to run git in, so that git finds the repository, and judges its owner, as it does for a person.
+
+    Naming the repository by GIT_DIR instead would skip git's check of who owns it.
+    """
+    parent, name = os.path.split(common_dir)
+    return parent if name == ".git" else common_dir
+
+
+def run(
+    args: Sequence[str],
+    cwd: str,
+    *,
+    deadline_s: float = 5.0,
+    env: Mapping[str, str] | None = None,
+    most: int = _MOST,
+) -> bytes:
+    """What `git ARGS` prints, run in `cwd` for at most `deadline_s` seconds, at most `most` bytes of it.
+
+    `env` is added last, as a quarantine needs. Raises GitError with a sentence, GitTimeoutError for the deadline.
+    """
+    process = _start(args, cwd, {**_environment(), **(env or {})})
+    try:
+        printed, said = _drain(process, time.monotonic() + deadline_s, most)
+    except TimeoutError as error:
+        raise GitTimeoutError(f"git {args[0]} in {_clean(cwd)} gave no answer within {deadline_s:.3g} s") from error
+    except OverflowError as error:
+        raise GitError(f"git {args[0]} in {_clean(cwd)} printed more than {most:,} bytes") from error
+    finally:
+        _end(process)
+    if process.returncode != 0:
+        raise _failure(args, cwd, process.returncode, said)
+    return printed
+
+
+def _environment() -> dict[str, str]:
+    """The caller's, without what would point git at another repository, index or trace file."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    return kept | _SET
+
+
+def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            [*_GIT, *args],
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except ValueError as error:
+        raise GitError(f"git {args[0]} cannot be asked about a name with a NUL in it") from error
+    except OSError as error:
+        if not os.path.isdir(cwd):
+            raise GitError(f"{_clean(cwd)} is not there, so git cannot be asked in it") from error
+        raise GitError(f"git cannot be started ({error.strerror}); install git, or put it on PATH") from error
+
+
+def _drain(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[bytes, bytes]:
+    """Both streams to their ends; raises TimeoutError after `end`, OverflowError past `most` bytes of output."""
+    printed, said = bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        for pipe, kept in ((process.stdout, printed), (process.stderr, said)):
+            if pipe:
+                selector.register(pipe, selectors.EVENT_READ, kept)
+        while selector.get_map():
+            ready = selector.select(max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                chunk = os.read(key.fd, 65_536)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                key.data.extend(chunk)
+            del said[_MOST_SAID:]
+            if len(printed) > most:
+                raise OverflowError
+    try:
+        process.wait(max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    return bytes(printed), bytes(said)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Leave no process of the group behind, nor a pipe open."""
+    if process.returncode is None:  # not waited for yet, so that its number cannot be another's
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+
+
+def _failure(args: Sequence[str], cwd: str, code: int, said: bytes) -> GitError:
+    text = said.decode("utf-8", "replace")
+    if "safe.directory" in text:
+        return _refused(cwd, text)
+    if code == _USAGE and (old := _too_old(cwd)):
+        return old
+    if code < 0:
+        return GitError(f"git {args[0]} in {_clean(cwd)} was ended by signal {-code}")
+    first = next((line for line in text.splitlines() if not line.startswith("warning:")), "") or f"exit code {code}"
+    return GitError(f"git {args[0]} failed in {_clean(cwd)}: {_clean(first.removeprefix('fatal: '))}")
+
+
+def _refused(cwd: str, text: str) -> GitError:
+    named = re.search(r"--add safe\.directory (.+)", text)
+    folder = named[1].strip() if named else shlex.quote(cwd)
+    return GitError(
+        f"git refuses {_clean(cwd)}, which belongs to another user; if you trust it, run "
+        f"git config --global --add safe.directory {_clean(folder)}"
+    )
+
+
+def _too_old(cwd: str) -> GitError | None:
+    """A sentence where the git on PATH is older than what is needed; called after it refused its arguments."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        told = subprocess.run(["git", "--version"], cwd=cwd, capture_output=True, timeout=5, check=False).stdout
+        version = re.search(rb"(\d+)\.(\d+)[.\w]*", told)
+        if version and (int(version[1]), int(version[2])) < OLDEST:
+            needed = ".".join(map(str, OLDEST))
+            return GitError(f"git {version[0].decode()} is too old: install git {needed} or newer")
+    return None
+
+
+def _clean(text: str) -> str:
+    """Other people's text in our sentence: one line, nothing that steers a terminal, at most 300 characters."""
+    return "".join(c if c.isprintable() else "?" for c in text)[:300]

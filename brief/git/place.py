@@ -1,0 +1,35 @@
+"""The checkout that a call is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from brief.core.errors import RepositoryError
+from brief.core.model import Repository
+from brief.fast.locate import Located, NotLocatedError, locate
+from brief.files import spelled
+from brief.git.worktrees import Checkout
+
+
+def checkout_at(path: str) -> Located:
+    """The checkout that holds the folder `path`, from files alone; raises RepositoryError."""
+    try:
+        return locate(path)
+    except NotLocatedError as error:
+        raise RepositoryError(str(error)) from error
+
+
+def repository(here: Located, checkouts: Iterable[Checkout]) -> Repository:
+    """The brief's own words for where it was asked; raises RepositoryError where git no longer lists `here`."""
+    listed = {checkout.git_dir: checkout for checkout in checkouts}
+    own, primary = listed.get(here.git_dir), listed.get(here.common_dir)
+    if own is None or primary is None:
+        raise RepositoryError(f"git does not list {here.root} as a work tree; run git worktree repair in it")
+    return Repository(
+        root=spelled(here.root),
+        common_dir=spelled(here.common_dir),
+        primary=spelled(here.root if own.primary else primary.root),
+        branch=spelled(own.branch) if own.branch is not None else None,
+        head=own.head,
+        detached=own.detached,
+    )

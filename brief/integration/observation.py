@@ -1,0 +1,73 @@
+"""The observation: what waited to be merged, and when that was seen. One JSON file, written whole or not at all."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import ConfigDict, Field, NonNegativeInt, ValidationError
+
+from brief.core.errors import MajordomusError
+from brief.core.model import IntegrationData, Moment, QueueEntry, Wire
+from brief.files import UnreadableFileError, read_bounded, reason_of, replace
+
+SCHEMA: Final = "majordomus.observation/v1"
+_MOST = 8 * 1024 * 1024
+
+
+class ObservationError(MajordomusError):
+    """The observation of the repository cannot be read or written."""
+
+
+class Observation(Wire):
+    """The queue as it was at `observed_at`, in the order of merging.
+
+    `base` is a short branch name, `base_sha` the commit it stood at; `omitted` counts branches ahead of the base that
+    are not among the entries.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["majordomus.observation/v1"] = Field(default=SCHEMA, alias="schema")
+    observed_at: Moment
+    base: str
+    base_sha: str
+    provider: Literal["git", "github"]
+    entries: tuple[QueueEntry, ...]
+    omitted: NonNegativeInt
+
+    @property
+    def next(self) -> str | None:
+        """The branch to merge first: of those that hold all of the base, or else of all, the oldest."""
+        return self.entries[0].name if self.entries else None
+
+    def data(self) -> IntegrationData:
+        """The observation as a brief carries it."""
+        return IntegrationData(
+            open=len(self.entries) + self.omitted, next=self.next, observed_at=self.observed_at, queue=self.entries
+        )
+
+    def write(self, path: str) -> None:
+        """Put the observation at `path`; raises ObservationError."""
+        try:
+            replace(path, self.model_dump_json().encode())
+        except OSError as error:
+            raise ObservationError(f"the observation cannot be written to {path}: {reason_of(error)}") from error
+
+
+def read(path: str) -> Observation | None:
+    """The observation at `path`, None where none was made yet; raises ObservationError for anything else there."""
+    try:
+        content = read_bounded(path, _MOST)
+    except FileNotFoundError:
+        return None
+    except UnreadableFileError as error:
+        raise ObservationError(f"{path} {error}; {_REMEDY}") from error
+    try:
+        return Observation.model_validate_json(content)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "the text"
+        raise ObservationError(f"{path} is not an observation ({where}: {fault['msg']}); {_REMEDY}") from error
+
+
+_REMEDY = "make a new one with majordomus queue refresh"

@@ -1,0 +1,1 @@
+"""The notices that sessions leave each other, as files in folders."""

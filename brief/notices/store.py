@@ -1,0 +1,80 @@
+"""The notices of some folders: each file parsed once, and from then on only looked at."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from brief.core.errors import DocumentError
+from brief.core.notice import LIMIT, Notice, parse
+from brief.files import Stamp, UnreadableFileError, any_young, read_bounded, spelled
+from brief.notices.folder import NoticeFile, look
+
+_Outcome: TypeAlias = Notice | str
+"""A notice, or why a file is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What lay in the folders: notices by slug, files that are none with reasons, folders not wholly read with reasons.
+
+    Names of files and folders are spelled, so that every one of them can go on the wire.
+    """
+
+    notices: tuple[Notice, ...]
+    unparsable: tuple[tuple[str, str], ...]
+    folders_unread: tuple[tuple[str, str], ...]
+
+
+class NoticeStore:
+    """The notices in `active/` of each of the folders, by `look`. Thread safe; an unchanged file costs one stat."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        self.folders = tuple(folders)
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[Stamp, _Outcome]] = {}
+
+    def read(self) -> Shelf:
+        """All notices as the files are now; notices of one slug in two folders are both kept."""
+        folders = [look(folder) for folder in self.folders]
+        with self._lock:
+            outcomes = self._outcomes([file for folder in folders for file in folder.files])
+        notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
+        return Shelf(
+            notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
+            unparsable=tuple((spelled(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
+            folders_unread=tuple((spelled(folder.path), folder.reason) for folder in folders if folder.reason),
+        )
+
+    def signature(self) -> Hashable:
+        """Equal to an earlier one for as long as no file of the folders was added, changed or removed."""
+        return tuple(look(folder) for folder in self.folders)
+
+    def _outcomes(self, files: list[NoticeFile]) -> list[tuple[str, _Outcome]]:
+        """The outcome of each file that is still there, taken from the last reading where its stamp is the same."""
+        outcomes: list[tuple[str, _Outcome]] = []
+        keep: dict[str, tuple[Stamp, _Outcome]] = {}
+        for file in files:
+            kept = self._kept.get(file.path)
+            outcome = kept[1] if kept and kept[0] == file.stamp and not file.fault else _parse(file)
+            if outcome is None:
+                continue
+            outcomes.append((file.path, outcome))
+            if file.stamp and not file.fault and not any_young([file.stamp]):
+                keep[file.path] = (file.stamp, outcome)
+        self._kept = keep
+        return outcomes
+
+
+def _parse(file: NoticeFile) -> _Outcome | None:
+    """The notice in the file or why there is none; None where the file went away meanwhile."""
+    if file.fault:
+        return file.fault
+    try:
+        return parse(read_bounded(file.target, LIMIT), file.slug)
+    except FileNotFoundError:
+        return None
+    except (DocumentError, UnreadableFileError) as error:
+        return str(error)

@@ -1,0 +1,152 @@
+"""A scratch world for tests: a home, a runtime folder, and a real git repository with real linked worktrees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1]
+_GRACE_S = 10.0
+
+
+class Lab:
+    """Everything that majordomus and git may look at, in one folder of its own; `close` ends what was started in it.
+
+    The folder is short, since the path of a Unix socket holds 104 bytes at most.
+    """
+
+    def __init__(self, name: str = "repo") -> None:
+        self.base = Path(tempfile.mkdtemp(prefix="mj", dir="/tmp")).resolve()
+        self.home, self.runtime, self.repo = self.base / "home", self.base / "run", self.base / name
+        for folder in (self.home, self.runtime):
+            folder.mkdir(mode=0o700)
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "HOME": str(self.home),
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "XDG_STATE_HOME": str(self.home / ".local/state"),
+            "XDG_CACHE_HOME": str(self.home / ".cache"),
+            "CLAUDE_CONFIG_DIR": str(self.home / ".claude"),
+            "PYTHONPATH": str(SOURCE),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "Ada",
+            "GIT_AUTHOR_EMAIL": "ada@example.org",
+            "GIT_COMMITTER_NAME": "Ada",
+            "GIT_COMMITTER_EMAIL": "ada@example.org",
+        }
+        self.repo.mkdir()
+        self.git("init", "-q", "-b", "main")
+
+    @property
+    def common_dir(self) -> str:
+        """What all checkouts of the repository share."""
+        return str(self.repo / ".git")
+
+    @property
+    def state(self) -> Path:
+        """Where majordomus keeps what it knows of the repository."""
+        return self.repo / ".git/majordomus"
+
+    def git(self, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+        """What git prints, without the line's end; raises CalledProcessError."""
+        done = subprocess.run(
+            ["git", *args], cwd=cwd or self.repo, env={**self.env, **(env or {})}, capture_output=True, check=True
+        )
+        return os.fsdecode(done.stdout.removesuffix(b"\n"))
+
+    def commit(self, message: str = "change", *, cwd: Path | None = None, at: int | None = None, **files: str) -> str:
+        """Commit the files (`a_txt="text"` writes a.txt) or an empty change, at Unix second `at`; its object name."""
+        where = cwd or self.repo
+        for name, text in files.items():
+            (where / name.replace("_", ".")).write_text(text)
+        dated = {} if at is None else {"GIT_AUTHOR_DATE": f"@{at} +0000", "GIT_COMMITTER_DATE": f"@{at} +0000"}
+        self.git("add", "-A", cwd=where)
+        self.git("commit", "-q", "--allow-empty", "-m", message, cwd=where, env=dated)
+        return self.git("rev-parse", "HEAD", cwd=where)
+
+    def worktree(self, name: str, branch: str | None = None, start: str = "HEAD") -> Path:
+        """A linked worktree beside the repository, on a new branch of the same name unless another is named."""
+        folder = self.base / name
+        self.git("worktree", "add", "-q", "-b", branch or name, str(folder), start)
+        return folder
+
+    def majordomus(
+        self, *args: str, cwd: Path | None = None, stdin: str = "", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """The command, from this source, as its own process."""
+        return subprocess.run(
+            [sys.executable, "-m", "brief", *args],
+            cwd=cwd or self.repo,
+            env={**self.env, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def processes(self) -> list[int]:
+        """The processes that were started with this lab's environment and still run."""
+        marker = f"XDG_RUNTIME_DIR={self.runtime}".encode()
+        return [pid for pid in _all_processes() if marker in _environment_of(pid)]
+
+    def close(self) -> None:
+        """End every process of this lab, also a server that no lease names any more, and remove the folder."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in self.processes():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            with contextlib.suppress(AssertionError):
+                until(lambda: not self.processes(), _GRACE_S)
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+
+
+def _environment_of(pid: int) -> list[bytes]:
+    """The variables a process was started with; none for one that has ended or is another user's."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def until(holds: Callable[[], object], seconds: float = 15.0) -> None:
+    """Wait for a condition; AssertionError when it does not come true in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"still not so after {seconds} s")
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """A lab whose environment is this process's too, so that code called in the test sees the same git."""
+    with Lab() as made:
+        for name in ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+            monkeypatch.setenv(name, made.env[name])
+        yield made
