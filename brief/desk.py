@@ -9,26 +9,26 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from brief.compose import Composer, Frame, assemble
 from brief.core.errors import GitError, NoServerError, RepositoryError, UsageError
 from brief.core.model import AnsweredBy, Brief, Repository, Section
 from brief.core.settings import Settings
 from brief.core.text.sanitize import clean, wire
-from brief.derive import standing
+from brief.derive.standing import standing
 from brief.fast.lease import state_dir
 from brief.fast.locate import Located, read_small
+from brief.files import stamp
 from brief.fresh import Fresh, Kept
 from brief.git import Checkout, WorktreeShelf, checkout_at, repository
-from brief.notices import NoticeStore, Shelf
+from brief.notices.store import NoticeStore, Shelf
 from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
 from brief.owners.world import Ask, Sessions, World, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
 from brief.sessions.board import Board
 from brief.threads import in_thread
-from brief.trust import effective, read_trust
+from brief.trust import Trust, effective
 
 GIT_SECONDS = 1.0
 
@@ -70,12 +70,12 @@ class Desk:
         self._composed_too = composed
         self._worktrees = WorktreeShelf(common_dir)
         self._policies = PolicyShelf()
-        self._notices: dict[tuple[Path, ...], NoticeStore] = {}
+        self._notices: dict[tuple[str, ...], NoticeStore] = {}
         self._composer = Composer(OWNERS)
         self._fresh: Fresh[Brief] = Fresh()
         self.world = World(
             common_dir=common_dir,
-            state_dir=Path(state_dir(common_dir)),
+            state_dir=state_dir(common_dir),
             now=now,
             sessions=sessions,
             absence=absence,
@@ -90,13 +90,19 @@ class Desk:
             raise NoServerError(self._absence or "no server holds this repository")
         return self._sessions
 
-    def look(self, root: str, session: str | None = None, *, local: bool = False) -> Look:
+    def look(
+        self, root: str, session: str | None = None, *, local: bool = False
+    ) -> Look:
         """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
         here = checkout_at(self._real(root))
         if here.common_dir != self.common_dir:
-            raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
+            raise RepositoryError(
+                f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}"
+            )
         policy = self._policies.read(here.root)
-        settings, untrusted = effective(policy.settings, read_trust(), self.common_dir, here.root)
+        settings, untrusted = effective(
+            policy.settings, Trust.read(), self.common_dir, here.root
+        )
         ask = Ask(root=here.root, settings=settings, session=session, local=local)
         place, note = self._place(here)
         notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note)
@@ -113,15 +119,26 @@ class Desk:
         """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
         if "\\" not in root or os.path.isdir(root):
             return root
-        return next((tree.root for tree in self._worktrees.read(GIT_SECONDS) if wire(tree.root) == root), root)
+        return next(
+            (
+                tree.root
+                for tree in self._worktrees.read(GIT_SECONDS)
+                if wire(tree.root) == root
+            ),
+            root,
+        )
 
     def _place(self, here: Located) -> tuple[Repository, tuple[str, ...]]:
         try:
             return repository(here, self._worktrees.read(GIT_SECONDS)), ()
         except GitError as fault:
-            return _unlisted(here), (f"branch and commit are as the files say, since git did not: {fault.sentence}",)
+            return _unlisted(here), (
+                f"branch and commit are as the files say, since git did not: {fault.sentence}",
+            )
 
-    def _signature(self, ask: Ask, place: Repository, notes: tuple[str, ...]) -> tuple[object, ...]:
+    def _signature(
+        self, ask: Ask, place: Repository, notes: tuple[str, ...]
+    ) -> tuple[object, ...]:
         """All that a brief depends on; whatever cannot be looked at is left to its owner to tell."""
         state = self.world.state_dir
         return (
@@ -130,16 +147,24 @@ class Desk:
             ask.settings,
             self._sessions.version,
             self._store(notice_folders(state, ask)).signature(),
-            _stamp(state / "observation.json"),
+            stamp(f"{state}/observation.json"),
             standing(state),
         )
 
-    async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
+    async def brief(
+        self, root: str, session: str | None, *, local: bool
+    ) -> Kept[Brief]:
         """The brief of a checkout, composed anew unless one of the last second still stands."""
         look = await in_thread(lambda: self.look(root, session, local=local))
-        return await self._fresh.get((look.ask.root, session, local), look.signature, lambda: self._composed(look))
+        return await self._fresh.get(
+            (look.ask.root, session, local),
+            look.signature,
+            lambda: self._composed(look),
+        )
 
-    async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
+    async def section(
+        self, name: str, root: str, session: str | None, *, local: bool = False
+    ) -> Section:
         """One section, asked of its owner alone."""
         look = await in_thread(lambda: self.look(root, session, local=local))
         return await self._composer.section(name, self.world, look.ask)
@@ -164,16 +189,18 @@ class Desk:
         own = own_episode(self.world, ask)
         if own is not None:
             return own.episode.id
-        here = sum(one.episode.checkout == ask.checkout for one in self._sessions.known())
+        here = sum(
+            one.episode.checkout == ask.checkout for one in self._sessions.known()
+        )
         found = f"{here} episodes are open" if here else "no episode is open"
         raise UsageError(
             f"{found} in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
         )
 
-    def _shelf(self, folders: tuple[Path, ...]) -> Shelf:
+    def _shelf(self, folders: tuple[str, ...]) -> Shelf:
         return self._store(folders).read()
 
-    def _store(self, folders: tuple[Path, ...]) -> NoticeStore:
+    def _store(self, folders: tuple[str, ...]) -> NoticeStore:
         return self._notices.setdefault(folders, NoticeStore(folders))
 
 
@@ -189,11 +216,3 @@ def _unlisted(here: Located) -> Repository:
         head=None if named != head else wire(head) or None,
         detached=named == head,
     )
-
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

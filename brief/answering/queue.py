@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from brief.answering.shape import Inputs
 from brief.core.errors import ConflictError
-from brief.core.model import IntegrationSection, Section
+from brief.core.model import Section
 from brief.desk import Desk
 from brief.git import base_branch
-from brief.integration import observe, write
+from brief.integration.survey import observe
 from brief.threads import in_thread
 
 
@@ -21,9 +21,13 @@ async def refresh_queue(desk: Desk, asked: RefreshInputs) -> Section:
     def work() -> None:
         settings = desk.look(asked.root).ask.settings.integration
         if settings.provider not in ("auto", "git"):
-            raise ConflictError(f"integration.provider is {settings.provider}, so there are no branches to look at here")
+            raise ConflictError(
+                f"integration.provider is {settings.provider}, so there are no branches to look at here"
+            )
         base = base_branch(desk.common_dir, settings.base)
-        write(desk.world.state_dir / "observation.json", observe(desk.common_dir, base, desk.now()))
+        observe(desk.common_dir, base, desk.now()).write(
+            f"{desk.world.state_dir}/observation.json"
+        )
 
     await in_thread(work)
-    return await desk.section(IntegrationSection.model_fields["name"].default, asked.root, None)
+    return await desk.section("integration", asked.root, None)

@@ -17,7 +17,9 @@ def quarantine(common_dir: str) -> Iterator[dict[str, str]]:
     The alternates that the repository names itself are followed by git from there.
     """
     try:
-        folder = tempfile.TemporaryDirectory(prefix="majordomus-objects-", ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(
+            prefix="majordomus-objects-", ignore_cleanup_errors=True
+        )
     except OSError as error:
         raise GitError(
             f"no temporary folder for git's objects can be made in {tempfile.gettempdir()}: {reason_of(error)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brief.core.model import DeriveData, DeriveSection, Row, Status
 from brief.core.text.sanitize import clean
-from brief.derive import DeriveStanding, standing
+from brief.derive.standing import DeriveStanding, standing
 from brief.owners.world import Ask, World
 
 
@@ -12,11 +12,19 @@ def answer(world: World, ask: Ask) -> DeriveSection:  # noqa: ARG001 - every own
     """Free, or who holds it, as the kernel says at this moment."""
     found = standing(world.state_dir)
     return DeriveSection(
-        status=Status.READ if found.reason is None or found.standing == "stale" else Status.PARTIAL,
+        status=Status.READ
+        if found.reason is None or found.standing == "stale"
+        else Status.PARTIAL,
         headline=_headline(found),
         rows=(Row(text=clean(found.reason)),) if found.reason else (),
-        data=DeriveData(standing=found.standing, holder=found.holder, waiting=found.waiting),
-        reason=found.reason if found.reason is not None and found.standing != "stale" else None,
+        data=DeriveData(
+            standing=found.standing,
+            holder=found.holder.model_dump(mode="json") if found.holder else None,
+            waiting=found.waiting,
+        ),
+        reason=found.reason
+        if found.reason is not None and found.standing != "stale"
+        else None,
         as_of=world.now(),
     )
 
@@ -25,6 +33,9 @@ def _headline(found: DeriveStanding) -> str:
     if found.standing == "free":
         return "free"
     waiting = f", {found.waiting} waiting" if found.waiting else ""
-    holder = found.holder or {}
-    by = ", ".join(clean(str(holder[key]), 80) for key in ("checkout", "command") if holder.get(key))
-    return f"{found.standing}{' by ' + by if by else ''}{waiting}"
+    by = (
+        f" by {clean(found.holder.checkout, 80)}, {clean(found.holder.command, 80)}"
+        if found.holder
+        else ""
+    )
+    return f"{found.standing}{by}{waiting}"

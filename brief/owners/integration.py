@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from brief.core.model import IntegrationData, IntegrationSection, QueueEntry, Row, Status
+from brief.core.model import IntegrationSection, QueueEntry, Row, Status
 from brief.core.text.sanitize import clean, span
-from brief.integration import Observation, read
+from brief.integration.observation import Observation, read
 from brief.owners.world import Ask, World
 
 REFRESH = "majordomus queue refresh"
@@ -17,49 +17,69 @@ def answer(world: World, ask: Ask) -> IntegrationSection:
     provider = ask.settings.integration.provider
     if provider == "none":
         return IntegrationSection(
-            status=Status.UNDECLARED, headline="no queue is set up", reason="integration.provider is none"
+            status=Status.UNDECLARED,
+            headline="no queue is set up",
+            reason="integration.provider is none",
         )
     if provider == "github":
-        return _unread("integration.provider is github, which this version of majordomus cannot ask; auto and git can be")
-    observation = read(world.state_dir / "observation.json")
+        return _unread(
+            "integration.provider is github, which this version of majordomus cannot ask; auto and git can be"
+        )
+    observation = read(f"{world.state_dir}/observation.json")
     if observation is None:
         return _unread(f"the branches were never looked at; run {REFRESH}")
-    return _section(observation, world.now(), timedelta(minutes=ask.settings.integration.refresh_minutes))
+    return _section(
+        observation,
+        world.now(),
+        timedelta(minutes=ask.settings.integration.refresh_minutes),
+    )
 
 
 def _unread(reason: str) -> IntegrationSection:
-    return IntegrationSection(status=Status.UNREAD, headline="queue unread", reason=reason)
-
-
-def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:
-    waiting = observation.entries
-    following = observation.next
-    left_out = observation.omitted
-    data = IntegrationData(
-        open=len(waiting) + left_out, next=following, observed_at=observation.observed_at, queue=waiting
+    return IntegrationSection(
+        status=Status.UNREAD, headline="queue unread", reason=reason
     )
+
+
+def _section(
+    observation: Observation, now: datetime, fresh_for: timedelta
+) -> IntegrationSection:
+    waiting = observation.entries
+    left_out = observation.omitted
     return IntegrationSection(
         status=Status.PARTIAL if left_out else Status.READ,
-        headline=_headline(observation, following, now, fresh_for),
+        headline=_headline(observation, now, fresh_for),
         rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
-        data=data,
-        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are" if left_out else None,
+        data=observation.data(),
+        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are"
+        if left_out
+        else None,
         as_of=observation.observed_at,
         omitted=left_out,
     )
 
 
-def _headline(observation: Observation, following: str | None, now: datetime, fresh_for: timedelta) -> str:
+def _headline(observation: Observation, now: datetime, fresh_for: timedelta) -> str:
     count = len(observation.entries) + observation.omitted
     noun = "branch" if count == 1 else "branches"
-    begun = f", next {clean(following, 60)}" if following else ""
+    begun = f", next {clean(observation.next, 60)}" if observation.next else ""
     age = now - observation.observed_at
-    old = f", older than integration.refresh_minutes: {REFRESH}" if age > fresh_for else ""
+    old = (
+        f", older than integration.refresh_minutes: {REFRESH}"
+        if age > fresh_for
+        else ""
+    )
     return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {span(age)} ago{old})"
 
 
 def _row(entry: QueueEntry, now: datetime) -> str:
     behind = f", {entry.behind} behind" if entry.behind else ""
-    age = f", last commit {span(now - entry.committed_at)} ago" if entry.committed_at else ""
-    where = f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
+    age = (
+        f", last commit {span(now - entry.committed_at)} ago"
+        if entry.committed_at
+        else ""
+    )
+    where = (
+        f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
+    )
     return f"{clean(entry.name, 60)}: {entry.ahead} ahead{behind}{age}{where}"

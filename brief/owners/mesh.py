@@ -9,7 +9,11 @@ from brief.owners.world import Ask, World
 def answer(world: World, ask: Ask) -> MeshSection:  # noqa: ARG001 - every owner is asked alike
     """Undeclared where `mesh.url` is not set; unread where it is, since nothing here can ask another machine."""
     if ask.settings.mesh.url is None:
-        return MeshSection(status=Status.UNDECLARED, headline="no other machine is set up", reason="mesh.url is not set")
+        return MeshSection(
+            status=Status.UNDECLARED,
+            headline="no other machine is set up",
+            reason="mesh.url is not set",
+        )
     return MeshSection(
         status=Status.UNREAD,
         headline="mesh unread: no other machine was asked",

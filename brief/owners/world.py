@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Protocol
 
 from brief.core.episode import KnownEpisode, meant
@@ -14,7 +13,7 @@ from brief.core.settings import Settings
 from brief.core.task import Task
 from brief.core.text.sanitize import wire
 from brief.git import Checkout
-from brief.notices import Shelf
+from brief.notices.store import Shelf
 
 
 class Sessions(Protocol):
@@ -36,12 +35,12 @@ class World:
     """One repository. `absence` is why no server answers, and then nobody can say who else is here."""
 
     common_dir: str
-    state_dir: Path
+    state_dir: str
     now: Callable[[], datetime]
     sessions: Sessions
     absence: str | None
     worktrees: Callable[[], Sequence[Checkout]]
-    notices: Callable[[Sequence[Path]], Shelf]
+    notices: Callable[[tuple[str, ...]], Shelf]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from brief.server.stopping import Stopping
 from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.sessions.board import Board
 from brief.sessions.database import Database
-from brief.trust import effective, read_trust
+from brief.trust import Trust, effective
 
 ENTRY_SCHEMA = "majordomus.server/v1"
 
@@ -50,9 +50,13 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         listeners = [leaving.enter_context(_listening(path))]
         port = _trusted_port(lease, root)
         if port is not None:
-            listeners.append(leaving.enter_context(contextlib.closing(bind_loopback(port))))
+            listeners.append(
+                leaving.enter_context(contextlib.closing(bind_loopback(port)))
+            )
         tcp = f"http://127.0.0.1:{port}" if port is not None else None
-        asyncio.run(_answer(lease, root, database, path, tcp, listeners, leaving, stopping))
+        asyncio.run(
+            _answer(lease, root, database, path, tcp, listeners, leaving, stopping)
+        )
 
 
 @contextlib.contextmanager
@@ -66,7 +70,9 @@ def _listening(path: Path) -> Iterator[socket.socket]:
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
-    settings, _ = effective(read_policy(root).settings, read_trust(), lease.common_dir, root)
+    settings, _ = effective(
+        read_policy(root).settings, Trust.read(), lease.common_dir, root
+    )
     return settings.server.port
 
 
@@ -85,13 +91,23 @@ async def _answer(  # noqa: PLR0913 - what was opened, each by its name
     lines = LineKeeper(lease.state_dir / "lines")
     lines.prepare()
     desk = Desk(
-        lease.common_dir, now=utc_now, sessions=board, absence=None, identity=holder.identity, composed=lines.keep
+        lease.common_dir,
+        now=utc_now,
+        sessions=board,
+        absence=None,
+        identity=holder.identity,
+        composed=lines.keep,
     )
     stopping.tell(holder.ending)
-    web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
+    web = WebServer(
+        build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending
+    )
     leaving.enter_context(_entered(path.parent / "servers", holder))
     lease.publish(path, tcp, holder.since)
-    log.info("serving", extra={"epoch": lease.epoch, "socket": str(path), "tcp": tcp, "root": root})
+    log.info(
+        "serving",
+        extra={"epoch": lease.epoch, "socket": str(path), "tcp": tcp, "root": root},
+    )
     watching = asyncio.ensure_future(holder.watch(desk))
     try:
         await web.serve(sockets=listeners)

@@ -20,12 +20,16 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line, whatever the message holds."""
         told = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(
+                timespec="milliseconds"
+            ),
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),
         }
-        told |= {name: value for name, value in vars(record).items() if name not in _PLAIN}
+        told |= {
+            name: value for name, value in vars(record).items() if name not in _PLAIN
+        }
         if record.exc_info:
             told["fault"] = self.formatException(record.exc_info)
         return json.dumps(told, default=str)
@@ -43,7 +47,9 @@ class LastingFileHandler(logging.handlers.RotatingFileHandler):
 
     def _is_named(self) -> bool:
         try:
-            return os.path.samestat(os.fstat(self.stream.fileno()), os.stat(self.baseFilename))
+            return os.path.samestat(
+                os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
+            )
         except OSError:
             return False
 
@@ -60,6 +66,12 @@ def log_to(path: Path | None) -> None:
 
 
 def _file_handler(path: Path) -> logging.Handler:
-    handler = LastingFileHandler(path, maxBytes=MOST_BYTES, backupCount=KEPT, encoding="utf-8", errors="backslashreplace")
+    handler = LastingFileHandler(
+        path,
+        maxBytes=MOST_BYTES,
+        backupCount=KEPT,
+        encoding="utf-8",
+        errors="backslashreplace",
+    )
     path.chmod(0o600)
     return handler

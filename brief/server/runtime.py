@@ -55,7 +55,9 @@ def _private(folder: Path) -> Path:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
     except OSError as fault:
-        raise RuntimeFolderError(f"{folder} cannot be made ({fault.strerror}); set XDG_RUNTIME_DIR to a folder of yours") from fault
+        raise RuntimeFolderError(
+            f"{folder} cannot be made ({fault.strerror}); set XDG_RUNTIME_DIR to a folder of yours"
+        ) from fault
     _prove(folder, private=True)
     return folder
 
@@ -65,15 +67,23 @@ def _prove(folder: Path, *, private: bool) -> None:
     try:
         found = folder.lstat()
     except OSError as fault:
-        raise RuntimeFolderError(f"{folder} cannot be looked at ({fault.strerror})") from fault
+        raise RuntimeFolderError(
+            f"{folder} cannot be looked at ({fault.strerror})"
+        ) from fault
     if stat.S_ISLNK(found.st_mode):
-        raise RuntimeFolderError(f"{folder} is a link, and where it leads may change; put a real folder there")
+        raise RuntimeFolderError(
+            f"{folder} is a link, and where it leads may change; put a real folder there"
+        )
     if not stat.S_ISDIR(found.st_mode):
         raise RuntimeFolderError(f"{folder} is no folder; remove it")
     if found.st_uid != os.getuid():
-        raise RuntimeFolderError(f"{folder} belongs to uid {found.st_uid}, not to you; set XDG_RUNTIME_DIR to a folder of yours")
+        raise RuntimeFolderError(
+            f"{folder} belongs to uid {found.st_uid}, not to you; set XDG_RUNTIME_DIR to a folder of yours"
+        )
     forbidden = 0o077 if private else 0o022
     if found.st_mode & forbidden:
         kind = "700" if private else "go-w"
         mode = stat.S_IMODE(found.st_mode)
-        raise RuntimeFolderError(f"{folder} is open to others (mode {mode:o}); run chmod {kind} {folder}")
+        raise RuntimeFolderError(
+            f"{folder} is open to others (mode {mode:o}); run chmod {kind} {folder}"
+        )

@@ -1,0 +1,130 @@
+"""The whole command: every word it knows, and how a fault is told."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from brief import __doc__ as purpose
+from brief import __version__
+from brief.capabilities import CAPABILITIES
+from brief.cli import policies, projection, serve
+from brief.cli.saying import complain
+from brief.core.errors import FAILED, USAGE, MajordomusError
+
+if TYPE_CHECKING:
+    from brief.cli.place import Commands
+
+WORDS = """\
+words:
+  episode    one conversation of a coding agent, known by its id
+  task       what an episode works on now, and what it does next
+  checkout   a git work tree: the primary one or a linked one
+  server     the process that holds the lease of a repository, one at most, for all its checkouts
+  board      the episodes of one checkout; peers are the boards of them all
+  section    one part of a brief: state, peers, mesh, integration, derive, alerts
+  status     read: answered in full; partial: some of it could not be read; unread: nobody was asked or nobody
+             answered, which is not the same as nothing there; undeclared: nothing is set up to ask
+  notice     a Markdown file that sessions leave each other: lock, courtesy, reminder, alert, bug-dep
+
+exit codes: 0 answered, 1 failed, 2 usage or a value that cannot be used, 10 answered but not all was read (--strict)
+"""
+
+GROUPS = {
+    "peers": "peers: who else is here",
+    "episode": "episodes: the conversations of coding agents in this repository",
+    "task": "the task of an episode: what it works on now",
+    "queue": "the integration queue: the branches that wait to be merged",
+    "derive": "the derive lock: one checkout at a time runs what all of them share",
+    "alerts": "alerts: the notices that sessions leave each other",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a mistake in one sentence, with the nearest word that is known."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit 2 with the sentence."""
+        self.exit(USAGE, f"majordomus: {_nearest(message)}; see {self.prog} --help\n")
+
+
+def _nearest(message: str) -> str:
+    found = re.search(
+        r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL
+    )
+    if found is None:
+        return message
+    known = re.findall(r"'?([\w-]+)'?", found[2])
+    nearest = difflib.get_close_matches(found[1], known, 1)
+    told = (
+        f"the nearest is {nearest[0]}" if nearest else "known are " + ", ".join(known)
+    )
+    return f"{found[1][:80]!r} is not known here; {told}"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of every command, made from the capabilities and the local commands."""
+    whole = Parser(
+        prog="majordomus",
+        description=purpose,
+        epilog=WORDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    whole.add_argument(
+        "--version", action="version", version=f"majordomus {__version__}"
+    )
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
+    groups: dict[str, Commands] = {}
+    for capability in CAPABILITIES:
+        *group, name = capability.cli
+        if group and group[0] not in groups:
+            made = commands.add_parser(
+                group[0], help=GROUPS[group[0]], description=GROUPS[group[0]]
+            )
+            groups[group[0]] = made.add_subparsers(metavar="ACTION", required=True)
+        place = groups[group[0]] if group else commands
+        command = place.add_parser(
+            name, help=capability.title, description=capability.title
+        )
+        projection.add_options(command, capability)
+        command.set_defaults(
+            run=lambda args, capability=capability: projection.run(capability, args)
+        )
+    statusline = commands.add_parser(
+        "statusline",
+        help="Print one line for the status line of a client, whose JSON comes on standard input",
+        description="Print one line for the status line of a client, whose JSON comes on standard input. "
+        "Where no server answers it is the last line known, with its age.",
+    )
+    statusline.set_defaults(run=_statusline)
+    serve.add(commands)
+    policies.add(commands)
+    return whole
+
+
+def _statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
+    from brief.fast.statusline import statusline  # noqa: PLC0415 - run by the fast path in all other cases
+
+    return statusline()
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command that `words` make; a fault is a sentence on standard error and an exit code."""
+    try:
+        args = parser().parse_args(words)
+        code: int = args.run(args)
+    except MajordomusError as fault:
+        return complain(fault)
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
+        return complain(
+            MajordomusError(
+                f"{type(fault).__name__} that nobody foresaw: {fault}; please report it"
+            )
+        )
+    return code

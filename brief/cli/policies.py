@@ -1,0 +1,202 @@
+"""`policy`, `trust` and `init`: what a repository and its person decided."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from brief.cli.place import add_root, located
+from brief.cli.saying import say
+from brief.core.errors import ANSWERED
+from brief.core.policy_files import schema_json
+from brief.core.settings import KEYS, POLICY_FILE
+from brief.core.spelling import spell
+from brief.core.text.sanitize import clean, printable_json, wire
+from brief.init import session_lines, write_skeleton
+from brief.policy import Policy, checked, read_policy, switch_reason
+from brief.trust import Pair, Trust, needs_trust
+
+if TYPE_CHECKING:
+    from brief.cli.place import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the commands."""
+    _add_init(commands)
+    _add_policy(commands)
+    _add_trust(commands)
+
+
+def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=title, description=title)
+    add_root(parser)
+    return parser
+
+
+# ---------------------------------------------------------------- init
+
+
+def _add_init(commands: Commands) -> None:
+    parser = _parser(
+        commands,
+        "init",
+        f"Write a policy to edit, {POLICY_FILE}, and print the lines that tell a session what to read first",
+    )
+    parser.set_defaults(run=_init)
+
+
+def _init(args: argparse.Namespace) -> int:
+    root = located(args).root
+    outcome = write_skeleton(root)
+    interval = read_policy(root).settings.session.brief_interval_minutes
+    say(f"{clean(wire(outcome.sentence), 1_000)}\n")
+    say(
+        "For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n\n"
+    )
+    say(session_lines(interval))
+    return ANSWERED
+
+
+# ---------------------------------------------------------------- policy
+
+
+def _add_policy(commands: Commands) -> None:
+    group = commands.add_parser(
+        "policy", help="the policy: what a repository decided about its briefs"
+    )
+    actions = group.add_subparsers(metavar="ACTION", required=True)
+    check = _parser(
+        actions,
+        "check",
+        "Tell every fault of the policy, with what to write instead; exit 2 where there is one",
+    )
+    check.set_defaults(run=_check)
+    show = _parser(
+        actions,
+        "show",
+        "Show the value of every key that is in force, and where it comes from",
+    )
+    show.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="text for a person, or JSON",
+    )
+    show.set_defaults(run=_show)
+    schema = actions.add_parser(
+        "schema",
+        help="Print the JSON Schema of the policy, for editors",
+        description="Print the JSON Schema of the policy, for editors",
+    )
+    schema.set_defaults(run=_schema)
+
+
+def _check(args: argparse.Namespace) -> int:
+    policy = checked(read_policy(located(args).root))
+    say(
+        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults hold' if policy.standing == 'absent' else 'good'}\n"
+    )
+    return ANSWERED
+
+
+def _show(args: argparse.Namespace) -> int:
+    policy = read_policy(located(args).root)
+    rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
+    if args.format == "json":
+        told = {key: {"value": value, "source": source} for key, value, source in rows}
+        document = {
+            "path": wire(policy.path),
+            "standing": policy.standing,
+            "keys": told,
+            "faults": _faults(policy),
+        }
+        say(
+            printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n"
+        )
+        return ANSWERED
+    width = max(len(key) for key in KEYS)
+    say(f"{clean(wire(policy.path), 1_000)} ({policy.standing})\n")
+    for key, value, source in rows:
+        say(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")
+    for sentence in (*_faults(policy), switch_reason(policy)):
+        if sentence:
+            say(f"note: {clean(sentence, 1_000)}\n")
+    return ANSWERED
+
+
+def _value(policy: Policy, key: str) -> object:
+    value: object = policy.settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _source(policy: Policy, key: str) -> str:
+    if key not in policy.declared:
+        return "default"
+    return (
+        "default, since the file's value is faulty"
+        if any(key == fault.key for fault in policy.faults)
+        else "policy"
+    )
+
+
+def _faults(policy: Policy) -> list[str]:
+    return [fault.sentence for fault in policy.faults]
+
+
+def _schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
+    say(schema_json())
+    return ANSWERED
+
+
+# ---------------------------------------------------------------- trust
+
+
+def _add_trust(commands: Commands) -> None:
+    parser = _parser(
+        commands,
+        "trust",
+        "Let the values count that this policy asks for and that reach outside the repository: a port, a host, a folder elsewhere",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--list",
+        action="store_true",
+        help="tell what the policy asks for and what is trusted, and change nothing",
+    )
+    what.add_argument(
+        "--revoke",
+        action="store_true",
+        help="trust nothing of this repository any longer",
+    )
+    parser.set_defaults(run=_trust)
+
+
+def _trust(args: argparse.Namespace) -> int:
+    here = located(args)
+    policy = read_policy(here.root)
+    asked = needs_trust(policy.settings, here.root)
+    if args.revoke:
+        Trust.read().revoke(here.common_dir)
+        say("nothing of this repository is trusted any longer\n")
+        return ANSWERED
+    trust = (
+        Trust.read()
+        if args.list
+        else Trust.read().grant(here.common_dir, asked)
+        if asked
+        else Trust.read()
+    )
+    if not asked:
+        say(f"{POLICY_FILE} asks for nothing that needs trust\n")
+    for pair in asked:
+        say(
+            f"{_told(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
+        )
+    return ANSWERED
+
+
+def _told(pair: Pair) -> str:
+    return f"{pair[0]} {clean(wire(str(pair[1])), 400)}"
