@@ -1,0 +1,40 @@
+"""What holds for every test: MAJORDOMUS_NO_SKIPS=1 makes a skipped or expected failure a failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+NO_SKIPS = os.environ.get("MAJORDOMUS_NO_SKIPS") == "1"
+
+# No time is asserted, and a run that failed can be repeated as it was.
+settings.register_profile("majordomus", deadline=None, derandomize=True)
+settings.load_profile("majordomus")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that was skipped or was expected to fail: it has not shown that it passes."""
+    report = yield
+    refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail a file that was skipped as a whole: nobody ran its tests."""
+    report = yield
+    refuse_skip(report)
+    return report
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure that tells the reason, where no skip may be."""
+    if NO_SKIPS and report.skipped:
+        reason = getattr(report, "wasxfail", None) or report.longreprtext
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where every test must run: {reason}"
+        report.__dict__.pop("wasxfail", None)
