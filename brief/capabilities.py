@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from brief.answering import briefs, episodes, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
-from brief.core.model import (
-    AlertsSection,
-    DeriveSection,
-    IntegrationSection,
-    PeersSection,
-    StateSection,
-)
+from brief.core.model import AlertsSection, DeriveSection, IntegrationSection, PeersSection, StateSection
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability(

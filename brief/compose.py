@@ -36,9 +36,7 @@ class _Question:
 class Composer:
     """Asks the owners; it remembers which of them hang."""
 
-    def __init__(
-        self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS
-    ) -> None:
+    def __init__(self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self._owners = owners
         self._deadline = deadline_seconds
         self._hanging: dict[str, _Question] = {}
@@ -51,33 +49,18 @@ class Composer:
         """One section alone."""
         return (await self._asked((name,), world, ask))[0]
 
-    async def _asked(
-        self, names: tuple[str, ...], world: World, ask: Ask
-    ) -> tuple[Section, ...]:
-        self._hanging = {
-            name: question
-            for name, question in self._hanging.items()
-            if not question.let_go.is_set()
-        }
+    async def _asked(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
+        self._hanging = {name: question for name, question in self._hanging.items() if not question.let_go.is_set()}
         questions = {name: _Question() for name in names if name not in self._hanging}
-        answers = {
-            name: self._ask(name, question, world, ask)
-            for name, question in questions.items()
-        }
+        answers = {name: self._ask(name, question, world, ask) for name, question in questions.items()}
         if answers:
             await asyncio.wait(answers.values(), timeout=self._deadline)
-        late = {
-            name: questions[name]
-            for name, answer in answers.items()
-            if not answer.done()
-        }
+        late = {name: questions[name] for name, answer in answers.items() if not answer.done()}
         sections = tuple(self._section(name, answers.get(name)) for name in names)
         self._hanging.update(late)
         return sections
 
-    def _ask(
-        self, name: str, question: _Question, world: World, ask: Ask
-    ) -> asyncio.Future[Section]:
+    def _ask(self, name: str, question: _Question, world: World, ask: Ask) -> asyncio.Future[Section]:
         owner = self._owners[name]
 
         def answer() -> Section:
@@ -85,19 +68,14 @@ class Composer:
                 section = _checked(name, owner(world, ask))
             finally:
                 question.let_go.set()
-            return section.model_copy(
-                update={"took_ms": round((time.monotonic() - question.begun) * 1000, 3)}
-            )
+            return section.model_copy(update={"took_ms": round((time.monotonic() - question.begun) * 1000, 3)})
 
         return in_thread(answer)
 
     def _section(self, name: str, answer: asyncio.Future[Section] | None) -> Section:
         if answer is None:
             seconds = time.monotonic() - self._hanging[name].begun
-            return unread(
-                name,
-                f"a question of {seconds:.0f} s ago still hangs, so it was not asked again",
-            )
+            return unread(name, f"a question of {seconds:.0f} s ago still hangs, so it was not asked again")
         if not answer.done():
             return unread(name, f"no answer within {self._deadline:g} s")
         fault = answer.exception()
@@ -106,9 +84,7 @@ class Composer:
 
 def unread(name: str, reason: str) -> Section:
     """The section of an owner that gave no answer."""
-    return SECTIONS[name](
-        status=Status.UNREAD, headline=f"{name} unread", reason=reason
-    )
+    return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": f"{name} unread", "reason": reason})
 
 
 def _checked(name: str, answered: object) -> Section:
@@ -147,9 +123,7 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
         on_interval_reason=frame.on_interval_reason,
         line=compose_line(sections, now),
         summary=_summary(sections, frame.notes),
-        unread=tuple(
-            section.name for section in sections if section.status is Status.UNREAD
-        ),
+        unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
         notes=frame.notes,
         sections=sections,
     )
@@ -157,9 +131,5 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
 
 def _summary(sections: Sequence[Section], notes: Sequence[str]) -> str:
     gaps = [f"{s.name} {s.status}: {s.reason}" for s in sections if not s.fully_read]
-    read = (
-        "everything that is set up was read"
-        if not gaps
-        else "not all was read: " + "; ".join(gaps)
-    )
+    read = "everything that is set up was read" if not gaps else "not all was read: " + "; ".join(gaps)
     return " · ".join((read, *notes))

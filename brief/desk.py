@@ -13,7 +13,6 @@ from datetime import datetime
 from brief.compose import Composer, Frame, assemble
 from brief.core.errors import GitError, NoServerError, RepositoryError, UsageError
 from brief.core.model import AnsweredBy, Brief, Repository, Section
-from brief.core.settings import Settings
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
 from brief.fast.lease import state_dir
@@ -60,14 +59,14 @@ class Desk:
         sessions: Sessions,
         absence: str | None,
         identity: Callable[[str], AnsweredBy],
-        composed: Callable[[Look, Brief], None] = lambda look, brief: None,
+        composed: Callable[[Look, Brief], None] | None = None,
     ) -> None:
         self.common_dir = common_dir
         self.now = now
         self._sessions = sessions
         self._absence = absence
         self._identity = identity
-        self._composed_too = composed
+        self._told = composed
         self._worktrees = WorktreeShelf(common_dir)
         self._policies = PolicyShelf()
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
@@ -90,21 +89,16 @@ class Desk:
             raise NoServerError(self._absence or "no server holds this repository")
         return self._sessions
 
-    def look(
-        self, root: str, session: str | None = None, *, local: bool = False
-    ) -> Look:
+    def look(self, root: str, session: str | None = None, *, local: bool = False) -> Look:
         """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
         here = checkout_at(self._real(root))
         if here.common_dir != self.common_dir:
-            raise RepositoryError(
-                f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}"
-            )
+            raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
         policy = self._policies.read(here.root)
-        settings, untrusted = effective(
-            policy.settings, Trust.read(), self.common_dir, here.root
-        )
+        settings, untrusted = effective(policy.settings, Trust.read(), self.common_dir, here.root)
         ask = Ask(root=here.root, settings=settings, session=session, local=local)
-        place, note = self._place(here)
+        checkouts, note = self._listed()
+        place = repository(here, checkouts) if checkouts else _unlisted(here)
         notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note)
         return Look(
             here=here,
@@ -112,59 +106,33 @@ class Desk:
             repository=place,
             policy=policy,
             notes=tuple(clean(text, 600) for text in notes),
-            signature=self._signature(ask, place, notes),
+            signature=(checkouts, place, notes, settings, *self._signature(ask)),
         )
 
     def _real(self, root: str) -> str:
         """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
         if "\\" not in root or os.path.isdir(root):
             return root
-        return next(
-            (
-                tree.root
-                for tree in self._worktrees.read(GIT_SECONDS)
-                if wire(tree.root) == root
-            ),
-            root,
-        )
+        return next((tree.root for tree in self._worktrees.read(GIT_SECONDS) if wire(tree.root) == root), root)
 
-    def _place(self, here: Located) -> tuple[Repository, tuple[str, ...]]:
+    def _listed(self) -> tuple[tuple[Checkout, ...], tuple[str, ...]]:
         try:
-            return repository(here, self._worktrees.read(GIT_SECONDS)), ()
+            return self._worktrees.read(GIT_SECONDS), ()
         except GitError as fault:
-            return _unlisted(here), (
-                f"branch and commit are as the files say, since git did not: {fault.sentence}",
-            )
+            return (), (f"branch and commit are as the files say, since git did not: {fault.sentence}",)
 
-    def _signature(
-        self, ask: Ask, place: Repository, notes: tuple[str, ...]
-    ) -> tuple[object, ...]:
-        """All that a brief depends on; whatever cannot be looked at is left to its owner to tell."""
+    def _signature(self, ask: Ask) -> tuple[object, ...]:
+        """What the sections depend on beside the checkouts and the policy."""
         state = self.world.state_dir
-        return (
-            place,
-            notes,
-            ask.settings,
-            self._sessions.version,
-            self._store(notice_folders(state, ask)).signature(),
-            stamp(f"{state}/observation.json"),
-            standing(state),
-        )
+        notices = self._store(notice_folders(state, ask)).signature()
+        return self._sessions.version, notices, stamp(f"{state}/observation.json"), standing(state)
 
-    async def brief(
-        self, root: str, session: str | None, *, local: bool
-    ) -> Kept[Brief]:
+    async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
         """The brief of a checkout, composed anew unless one of the last second still stands."""
         look = await in_thread(lambda: self.look(root, session, local=local))
-        return await self._fresh.get(
-            (look.ask.root, session, local),
-            look.signature,
-            lambda: self._composed(look),
-        )
+        return await self._fresh.get((look.ask.root, session, local), look.signature, lambda: self._composed(look))
 
-    async def section(
-        self, name: str, root: str, session: str | None, *, local: bool = False
-    ) -> Section:
+    async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
         """One section, asked of its owner alone."""
         look = await in_thread(lambda: self.look(root, session, local=local))
         return await self._composer.section(name, self.world, look.ask)
@@ -179,7 +147,8 @@ class Desk:
             notes=look.notes,
         )
         brief = assemble(sections, frame, self.now())
-        self._composed_too(look, brief)
+        if self._told is not None:
+            self._told(look, brief)
         return brief
 
     def episode_meant(self, ask: Ask) -> str:
@@ -189,9 +158,7 @@ class Desk:
         own = own_episode(self.world, ask)
         if own is not None:
             return own.episode.id
-        here = sum(
-            one.episode.checkout == ask.checkout for one in self._sessions.known()
-        )
+        here = sum(one.episode.checkout == ask.checkout for one in self._sessions.known())
         found = f"{here} episodes are open" if here else "no episode is open"
         raise UsageError(
             f"{found} in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"

@@ -49,9 +49,7 @@ def read_bounded(path: str, most: int) -> bytes:
     Raises FileNotFoundError where nothing is there, UnreadableFileError for all else.
     """
     try:
-        descriptor = os.open(
-            path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        )
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
@@ -61,9 +59,7 @@ def read_bounded(path: str, most: int) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableFileError("is not a regular file")
         if found.st_size > most:
-            raise UnreadableFileError(
-                f"holds {found.st_size:,} bytes, more than the {most:,} that are read"
-            )
+            raise UnreadableFileError(f"holds {found.st_size:,} bytes, more than the {most:,} that are read")
         return _read(descriptor, most)
     except OSError as error:
         raise UnreadableFileError(f"cannot be read: {reason_of(error)}") from error
@@ -83,9 +79,7 @@ def replace(path: str | os.PathLike[str], content: bytes) -> None:
     """Put `content` at `path` by rename: a reader, and a crash, finds the old or the new. Raises OSError."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(
-        prefix=f".{os.path.basename(path)}.", dir=folder
-    )
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

@@ -32,19 +32,10 @@ class Fresh(Generic[Value]):
         self._kept: OrderedDict[Hashable, Kept[Value]] = OrderedDict()
         self._under_way: dict[Hashable, tuple[object, asyncio.Task[Kept[Value]]]] = {}
 
-    async def get(
-        self,
-        question: Hashable,
-        signature: object,
-        answer: Callable[[], Awaitable[Value]],
-    ) -> Kept[Value]:
+    async def get(self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]) -> Kept[Value]:
         """The answer to `question` while `signature`, all that it depends on, is the same; else `answer` is asked."""
         kept = self._kept.get(question)
-        if (
-            kept is not None
-            and kept.signature == signature
-            and time.monotonic() - kept.made < LIFETIME_SECONDS
-        ):
+        if kept is not None and kept.signature == signature and time.monotonic() - kept.made < LIFETIME_SECONDS:
             return kept
         waiting = self._under_way.get(question)
         if waiting is not None and waiting[0] == signature:
@@ -55,10 +46,7 @@ class Fresh(Generic[Value]):
         return await asyncio.shield(task)
 
     async def _answered(
-        self,
-        question: Hashable,
-        signature: object,
-        answer: Callable[[], Awaitable[Value]],
+        self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
     ) -> Kept[Value]:
         kept = Kept(await answer(), signature, time.monotonic())
         self._kept[question] = kept

@@ -39,21 +39,13 @@ def write_skeleton(root: str) -> WriteOutcome:
     except FileExistsError:
         return _already(path)
     except OSError as error:
-        raise PolicyError(
-            f"{path}: it cannot be written ({error.strerror}); nothing was changed"
-        ) from error
-    return WriteOutcome(
-        str(path), written=True, sentence=f"{path}: written, every key at its default"
-    )
+        raise PolicyError(f"{path}: it cannot be written ({error.strerror}); nothing was changed") from error
+    return WriteOutcome(str(path), written=True, sentence=f"{path}: written, every key at its default")
 
 
 def session_lines(interval_minutes: int) -> str:
     """The lines for CLAUDE.md or AGENTS.md that tell a session what to read first, and how."""
-    passed = (
-        "a minute has passed"
-        if interval_minutes == 1
-        else f"{interval_minutes} minutes have passed"
-    )
+    passed = "a minute has passed" if interval_minutes == 1 else f"{interval_minutes} minutes have passed"
     return (
         "## Before anything else\n"
         "\n"
@@ -67,9 +59,7 @@ def session_lines(interval_minutes: int) -> str:
 
 
 def _already(path: Path) -> WriteOutcome:
-    return WriteOutcome(
-        str(path), written=False, sentence=f"{path}: there already, and left as it is"
-    )
+    return WriteOutcome(str(path), written=False, sentence=f"{path}: there already, and left as it is")
 
 
 @contextmanager
@@ -90,9 +80,7 @@ def _folder(root: Path, folder: Path) -> Iterator[int]:
 
 def _step(parent: int, name: str, here: Path) -> int:
     if here.is_symlink():
-        raise PolicyError(
-            f"{here}: a link is in the way and is not followed; make it a folder, then run this again"
-        )
+        raise PolicyError(f"{here}: a link is in the way and is not followed; make it a folder, then run this again")
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=parent)
     return os.open(name, _FOLDER, dir_fd=parent)

@@ -79,11 +79,7 @@ def _why_off(policy: Policy) -> str:
         return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:
         if fault.key == SWITCH and SWITCH in policy.declared:
-            what = (
-                "null"
-                if fault.kind == "null"
-                else f"{fault.value}, which is {_with_article(fault.kind)}"
-            )
+            what = "null" if fault.kind == "null" else f"{fault.value}, which is {_with_article(fault.kind)}"
             return f"{POLICY_FILE} sets it to {what}, and only true turns it on"
         if SWITCH.startswith(f"{fault.key}."):
             return f"{fault.key} is no mapping in {POLICY_FILE}"
@@ -169,30 +165,18 @@ def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
     try:
         raw = _bytes(Path(root))
         if raw is None:
-            return Policy(
-                _NOTHING.settings, (), path, Standing.ABSENT, frozenset()
-            ), _NOTHING
+            return Policy(_NOTHING.settings, (), path, Standing.ABSENT, frozenset()), _NOTHING
         source = StrictYamlSource(raw, last.values)
     except _UnreadableError as error:
-        return Policy(
-            last.settings,
-            (_whole_fault(error, last),),
-            path,
-            Standing.UNREADABLE,
-            frozenset(),
-        ), last
+        return Policy(last.settings, (_whole_fault(error, last),), path, Standing.UNREADABLE, frozenset()), last
     settings = _FromYaml(source).policy
     sifted = source.sifted
     standing = Standing.FAULTY if sifted.faults else Standing.READ
-    return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(
-        settings, sifted.values
-    )
+    return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(settings, sifted.values)
 
 
 def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:
-    holds = (
-        "the last good policy stays in force" if last.values else "the defaults hold"
-    )
+    holds = "the last good policy stays in force" if last.values else "the defaults hold"
     return Fault(POLICY_FILE, "", "", "", f"{POLICY_FILE}: {error}; {holds}")
 
 
@@ -204,41 +188,28 @@ def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
     document = {} if document is None else document
     if not isinstance(document, dict):
         what = f"{spell(document)} (a {kind(document)})"
-        raise _UnreadableError(
-            f"line 1, column 1: the file holds {what}; write keys and values, such as version: 1"
-        )
+        raise _UnreadableError(f"line 1, column 1: the file holds {what}; write keys and values, such as version: 1")
     sifted = sift(document, last=good)
     wanted = sifted.values.get("timezone")
     refused = ("timezone",) if wanted is not None and find_zone(wanted) is None else ()
     if not sifted.faults and not refused:
         return sifted
-    return sift(
-        document,
-        spelled=spellings(decode(raw, limit=LIMIT)),
-        last=good,
-        refused=refused,
-    )
+    return sift(document, spelled=spellings(decode(raw, limit=LIMIT)), last=good, refused=refused)
 
 
 def _bytes(root: Path) -> bytes | None:
     """The bytes of the file, at most one over the limit; None where there is none."""
     try:
-        descriptor = os.open(
-            _inside(root), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        )
+        descriptor = os.open(_inside(root), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if (root / POLICY_FILE).is_symlink():
-            raise _UnreadableError(
-                "a link to nothing; make it a file, or remove it"
-            ) from None
+            raise _UnreadableError("a link to nothing; make it a file, or remove it") from None
         return None
     except OSError as error:
         raise _UnreadableError(_cannot(error)) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _UnreadableError(
-                "not a file but a folder, a pipe or a device; make it a file, or remove it"
-            )
+            raise _UnreadableError("not a file but a folder, a pipe or a device; make it a file, or remove it")
         return _read_all(descriptor)
     except OSError as error:
         raise _UnreadableError(_cannot(error)) from error

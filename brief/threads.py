@@ -33,10 +33,7 @@ def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
 
 
 def _later(
-    loop: asyncio.AbstractEventLoop,
-    future: asyncio.Future[Any],
-    settle: Callable[[Any], None],
-    outcome: object,
+    loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], settle: Callable[[Any], None], outcome: object
 ) -> None:
     # The loop may have ended meanwhile, and then nobody waits for the outcome.
     with contextlib.suppress(RuntimeError):

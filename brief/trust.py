@@ -53,26 +53,16 @@ def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
     """The values of the policy that count only once a person trusts them, for the checkout at `root`."""
     asked = [(key, _value(settings, key)) for key in _VALUES]
     single = [(key, value) for key, value in asked if value is not None]
-    outside = [
-        folder
-        for folder in (_outside(root, folder) for folder in settings.alerts.folders)
-        if folder
-    ]
+    outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
     return (*single, *((_FOLDERS, folder) for folder in dict.fromkeys(outside)))
 
 
-def effective(
-    settings: Settings, trust: Trust, common_dir: str, root: str
-) -> tuple[Settings, tuple[str, ...]]:
+def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> tuple[Settings, tuple[str, ...]]:
     """The settings without what is not trusted, and a sentence for each value taken out.
 
     A trusted folder outside the checkout stands as its real path, so that no link can lead elsewhere later.
     """
-    refused = [
-        pair
-        for pair in needs_trust(settings, root)
-        if not trust.trusted(common_dir, *pair)
-    ]
+    refused = [pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair)]
     if not refused:
         return _resolved(settings, root, ()), ()
     taken_out = {key for key, _ in refused if key != _FOLDERS}
@@ -82,17 +72,13 @@ def effective(
     ]
     for key in taken_out:
         settings = _replace(settings, key, None)
-    settings = _resolved(
-        settings, root, [str(value) for key, value in refused if key == _FOLDERS]
-    )
+    settings = _resolved(settings, root, [str(value) for key, value in refused if key == _FOLDERS])
     return settings, (*notes, trust.fault) if trust.fault else tuple(notes)
 
 
 def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settings:
     folders = [_outside(root, folder) or folder for folder in settings.alerts.folders]
-    return _replace(
-        settings, _FOLDERS, tuple(folder for folder in folders if folder not in refused)
-    )
+    return _replace(settings, _FOLDERS, tuple(folder for folder in folders if folder not in refused))
 
 
 def _outside(root: str, folder: str) -> str | None:
@@ -133,11 +119,7 @@ class Trust:
             return cls(path, {}, None)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
-            return cls(
-                path,
-                {},
-                f"{path}: {why}; nothing is trusted until it is mended or removed",
-            )
+            return cls(path, {}, f"{path}: {why}; nothing is trusted until it is mended or removed")
 
     def trusted(self, common_dir: str, key: str, value: str | int) -> bool:
         """Whether exactly this value of this key is trusted in the repository with this common dir."""
@@ -150,33 +132,22 @@ class Trust:
     def revoke(self, common_dir: str, pairs: Iterable[Pair] | None = None) -> Trust:
         """Trust these values no longer, or none of this repository; raises TrustError."""
         if pairs is None:
-            pairs = Trust.read(self.path).pairs.get(
-                _repository(common_dir), frozenset()
-            )
+            pairs = Trust.read(self.path).pairs.get(_repository(common_dir), frozenset())
         return self._change(common_dir, add=frozenset(), remove=frozenset(pairs))
 
-    def _change(
-        self, common_dir: str, *, add: frozenset[Pair], remove: frozenset[Pair]
-    ) -> Trust:
+    def _change(self, common_dir: str, *, add: frozenset[Pair], remove: frozenset[Pair]) -> Trust:
         repository = _repository(common_dir)
         try:
             with _locked(self.path.parent):
                 now = Trust.read(self.path)
                 if now.fault:
                     raise TrustError(now.fault)
-                pairs = {
-                    **now.pairs,
-                    repository: (now.pairs.get(repository, frozenset()) | add) - remove,
-                }
-                changed = Trust(
-                    self.path, {key: held for key, held in pairs.items() if held}, None
-                )
+                pairs = {**now.pairs, repository: (now.pairs.get(repository, frozenset()) | add) - remove}
+                changed = Trust(self.path, {key: held for key, held in pairs.items() if held}, None)
                 # A link is followed, so that a person's folder of dotfiles stays theirs.
                 replace(Path(os.path.realpath(self.path)), _spelled(changed.pairs))
         except OSError as error:
-            raise TrustError(
-                f"{self.path}: it cannot be written ({error.strerror}); nothing was changed"
-            ) from error
+            raise TrustError(f"{self.path}: it cannot be written ({error.strerror}); nothing was changed") from error
         return changed
 
 
@@ -194,9 +165,7 @@ def _text(path: Path) -> str:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise ValueError("it is no file")
-        if found.st_uid != os.geteuid() or found.st_mode & (
-            stat.S_IWGRP | stat.S_IWOTH
-        ):
+        if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise ValueError("others than you may write it")
         return file.read(_MOST).decode()
 
@@ -205,36 +174,24 @@ def _parse(text: str) -> dict[str, frozenset[Pair]]:
     try:
         document = json.loads(text)
         known = {SCHEMA: document["repositories"]}[document["schema"]]
-        return {
-            repository: frozenset(map(_pair, entries))
-            for repository, entries in known.items()
-        }
+        return {repository: frozenset(map(_pair, entries)) for repository, entries in known.items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is not a file of {SCHEMA}") from error
 
 
 def _pair(entry: Any) -> Pair:
     key, value = entry["key"], entry["value"]
-    if (
-        not isinstance(key, str)
-        or isinstance(value, bool)
-        or not isinstance(value, str | int)
-    ):
+    if not isinstance(key, str) or isinstance(value, bool) or not isinstance(value, str | int):
         raise TypeError
     return key, value
 
 
 def _spelled(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
     repositories = {
-        repository: [
-            {"key": key, "value": value} for key, value in sorted(held, key=str)
-        ]
+        repository: [{"key": key, "value": value} for key, value in sorted(held, key=str)]
         for repository, held in sorted(pairs.items())
     }
-    return (
-        json.dumps({"schema": SCHEMA, "repositories": repositories}, indent=2).encode()
-        + b"\n"
-    )
+    return json.dumps({"schema": SCHEMA, "repositories": repositories}, indent=2).encode() + b"\n"
 
 
 @contextmanager

@@ -22,10 +22,7 @@ def find_zone(name: str) -> ZoneInfo | None:
 
 
 def zone(
-    settings: Settings,
-    *,
-    environ: Mapping[str, str] = os.environ,
-    etc: Path = Path("/etc"),
+    settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")
 ) -> tuple[ZoneInfo, str, Fault | None]:
     """The zone in force, its name, and the fault where the policy names one that does not exist."""
     wanted = settings.timezone
@@ -52,11 +49,7 @@ def _names(environ: Mapping[str, str], etc: Path) -> Iterator[str]:
         # The C library reads an empty TZ as UTC, and allows a colon and a path before the name.
         yield _after_zoneinfo(declared.removeprefix(":")) or "UTC"
     with suppress(OSError):
-        yield (
-            (etc / "timezone")
-            .read_text(encoding="utf-8", errors="replace")[:200]
-            .strip()
-        )
+        yield ((etc / "timezone").read_text(encoding="utf-8", errors="replace")[:200].strip())
     yield _after_zoneinfo(os.path.realpath(etc / "localtime"))
 
 

@@ -24,27 +24,13 @@ _MEDIA = {"json": "application/json"}
 class BriefInputs(SessionInputs):
     """Which brief, and in which form."""
 
-    format: Form = Field(
-        default="json",
-        description="text for a person, json, prompt for a model, or the one line",
-    )
+    format: Form = Field(default="json", description="text for a person, json, prompt for a model, or the one line")
     section: tuple[SectionName, ...] = Field(
-        default=(),
-        max_length=len(SECTIONS),
-        description="show the rows of this section only; may be repeated",
+        default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
     )
-    budget: int | None = Field(
-        default=None,
-        ge=1,
-        le=1_000_000,
-        description="at most so many bytes, rows going first",
-    )
-    width: int | None = Field(
-        default=None, ge=0, le=10_000, description="cut lines at so many columns"
-    )
-    local: bool = Field(
-        default=False, description="compose here and ask no other server"
-    )
+    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="at most so many bytes, rows going first")
+    width: int | None = Field(default=None, ge=0, le=10_000, description="cut lines at so many columns")
+    local: bool = Field(default=False, description="compose here and ask no other server")
 
 
 async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
@@ -52,13 +38,9 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
     kept = await desk.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width)
     if form not in kept.renderings:
-        kept.renderings[form] = _rendered(kept.value, asked).encode(
-            "utf-8", "backslashreplace"
-        )
+        kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
-    return Rendered(
-        body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read
-    )
+    return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
 
 
 def _rendered(brief: Brief, asked: BriefInputs) -> str:

@@ -21,39 +21,21 @@ MOST_CLOSED = 32
 class OpenInputs(SessionInputs):
     """The episode to open."""
 
-    provider: str = Field(
-        default="unknown",
-        max_length=40,
-        description="whose agent it is, as in claude-code",
-    )
-    state: EpisodeState = Field(
-        default=EpisodeState.UNKNOWN, description="what it does now"
-    )
-    pid: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**31 - 1,
-        description="the process it lives and dies with",
-    )
+    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
+    state: EpisodeState = Field(default=EpisodeState.UNKNOWN, description="what it does now")
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
 
 
 class CloseInputs(SessionInputs):
     """The episode to close."""
 
-    reason: str = Field(
-        default="closed by command",
-        min_length=1,
-        max_length=200,
-        description="why it ends",
-    )
+    reason: str = Field(default="closed by command", min_length=1, max_length=200, description="why it ends")
 
 
 class ListInputs(Inputs):
     """Which episodes to list."""
 
-    closed: bool = Field(
-        default=False, description=f"list the last {MOST_CLOSED} closed ones too"
-    )
+    closed: bool = Field(default=False, description=f"list the last {MOST_CLOSED} closed ones too")
 
 
 class OneEpisode(Wire):
@@ -94,9 +76,7 @@ async def close_episode(desk: Desk, asked: CloseInputs) -> OneEpisode:
 
     def work() -> OneEpisode:
         meant = desk.episode_meant(desk.look(asked.root, asked.session).ask)
-        return OneEpisode(
-            episode=desk.board.close(meant, clean(asked.reason), desk.now())
-        )
+        return OneEpisode(episode=desk.board.close(meant, clean(asked.reason), desk.now()))
 
     return await in_thread(work)
 
@@ -113,11 +93,7 @@ async def list_episodes(desk: Desk, asked: ListInputs) -> Episodes:
 
 
 def _process(pid: int | None) -> Process | None:
-    return (
-        None
-        if pid is None
-        else Process(pid=pid, start=process_start(pid), boot=boot_id())
-    )
+    return None if pid is None else Process(pid=pid, start=process_start(pid), boot=boot_id())
 
 
 def one_text(answer: OneEpisode) -> str:
@@ -132,12 +108,8 @@ def one_text(answer: OneEpisode) -> str:
 def list_text(answer: Episodes) -> str:
     """A line for each episode, the longest open first, then the closed ones, the latest first."""
     count = len(answer.open)
-    lines = [
-        f"{count} episode{' is' if count == 1 else 's are'} open in this repository"
-    ]
-    lines += [
-        _line(one.episode, one.state, one.standing, answer.at) for one in answer.open
-    ]
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
+    lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
     lines += [
         f"  {e.id}  closed {span(answer.at - e.closed)} ago: {clean(e.closed_reason or '')}"
         for e in answer.closed

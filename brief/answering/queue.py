@@ -25,9 +25,7 @@ async def refresh_queue(desk: Desk, asked: RefreshInputs) -> Section:
                 f"integration.provider is {settings.provider}, so there are no branches to look at here"
             )
         base = base_branch(desk.common_dir, settings.base)
-        observe(desk.common_dir, base, desk.now()).write(
-            f"{desk.world.state_dir}/observation.json"
-        )
+        observe(desk.common_dir, base, desk.now()).write(f"{desk.world.state_dir}/observation.json")
 
     await in_thread(work)
     return await desk.section("integration", asked.root, None)

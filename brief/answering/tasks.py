@@ -19,9 +19,7 @@ class SetInputs(SessionInputs):
 
     title: Words = Field(description="the task in a few words")
     next: str | None = Field(default=None, description="what is done next")
-    scope: tuple[str, ...] = Field(
-        default=(), description="a path the task is about; may be repeated"
-    )
+    scope: tuple[str, ...] = Field(default=(), description="a path the task is about; may be repeated")
 
 
 class NextInputs(SessionInputs):
@@ -43,31 +41,21 @@ class OneTask(Wire):
 async def set_task(desk: Desk, asked: SetInputs) -> OneTask:
     """Begin a task; the one before it ends."""
     return await _told(
-        desk,
-        asked,
-        lambda meant: desk.board.set_task(
-            meant, asked.title, asked.scope, asked.next, desk.now()
-        ),
+        desk, asked, lambda meant: desk.board.set_task(meant, asked.title, asked.scope, asked.next, desk.now())
     )
 
 
 async def set_next(desk: Desk, asked: NextInputs) -> OneTask:
     """Say what comes next in the task."""
-    return await _told(
-        desk, asked, lambda meant: desk.board.set_next(meant, asked.action, desk.now())
-    )
+    return await _told(desk, asked, lambda meant: desk.board.set_next(meant, asked.action, desk.now()))
 
 
 async def end_task(desk: Desk, asked: DoneInputs) -> OneTask:
     """End the task."""
-    return await _told(
-        desk, asked, lambda meant: desk.board.end_task(meant, desk.now())
-    )
+    return await _told(desk, asked, lambda meant: desk.board.end_task(meant, desk.now()))
 
 
-async def _told(
-    desk: Desk, asked: SessionInputs, write: Callable[[str], Task]
-) -> OneTask:
+async def _told(desk: Desk, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
     def work() -> OneTask:
         meant = desk.episode_meant(desk.look(asked.root, asked.session).ask)
         task = write(meant)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,7 +13,7 @@ from brief import __version__
 from brief.capabilities import CAPABILITIES
 from brief.cli import policies, projection, serve
 from brief.cli.saying import complain
-from brief.core.errors import FAILED, USAGE, MajordomusError
+from brief.core.errors import USAGE, MajordomusError
 
 if TYPE_CHECKING:
     from brief.cli.place import Commands
@@ -53,47 +52,32 @@ class Parser(argparse.ArgumentParser):
 
 
 def _nearest(message: str) -> str:
-    found = re.search(
-        r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL
-    )
+    found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
     if found is None:
         return message
     known = re.findall(r"'?([\w-]+)'?", found[2])
     nearest = difflib.get_close_matches(found[1], known, 1)
-    told = (
-        f"the nearest is {nearest[0]}" if nearest else "known are " + ", ".join(known)
-    )
+    told = f"the nearest is {nearest[0]}" if nearest else "known are " + ", ".join(known)
     return f"{found[1][:80]!r} is not known here; {told}"
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The parser of every command, made from the capabilities and the local commands."""
     whole = Parser(
-        prog="majordomus",
-        description=purpose,
-        epilog=WORDS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="majordomus", description=purpose, epilog=WORDS, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    whole.add_argument(
-        "--version", action="version", version=f"majordomus {__version__}"
-    )
-    commands = whole.add_subparsers(metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="version", version=f"majordomus {__version__}")
+    commands: Commands = whole.add_subparsers(metavar="COMMAND", required=True)
     groups: dict[str, Commands] = {}
     for capability in CAPABILITIES:
         *group, name = capability.cli
         if group and group[0] not in groups:
-            made = commands.add_parser(
-                group[0], help=GROUPS[group[0]], description=GROUPS[group[0]]
-            )
+            made = commands.add_parser(group[0], help=GROUPS[group[0]], description=GROUPS[group[0]])
             groups[group[0]] = made.add_subparsers(metavar="ACTION", required=True)
         place = groups[group[0]] if group else commands
-        command = place.add_parser(
-            name, help=capability.title, description=capability.title
-        )
+        command = place.add_parser(name, help=capability.title, description=capability.title)
         projection.add_options(command, capability)
-        command.set_defaults(
-            run=lambda args, capability=capability: projection.run(capability, args)
-        )
+        command.set_defaults(run=lambda args, capability=capability: projection.run(capability, args))
     statusline = commands.add_parser(
         "statusline",
         help="Print one line for the status line of a client, whose JSON comes on standard input",
@@ -122,9 +106,5 @@ def main(words: Sequence[str]) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        return complain(
-            MajordomusError(
-                f"{type(fault).__name__} that nobody foresaw: {fault}; please report it"
-            )
-        )
+        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {fault}; please report it"))
     return code

@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 
 
 def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=title, description=title)
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=title, description=title)
     add_root(parser)
     return parser
 
@@ -51,9 +51,7 @@ def _init(args: argparse.Namespace) -> int:
     outcome = write_skeleton(root)
     interval = read_policy(root).settings.session.brief_interval_minutes
     say(f"{clean(wire(outcome.sentence), 1_000)}\n")
-    say(
-        "For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n\n"
-    )
+    say("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n\n")
     say(session_lines(interval))
     return ANSWERED
 
@@ -62,27 +60,14 @@ def _init(args: argparse.Namespace) -> int:
 
 
 def _add_policy(commands: Commands) -> None:
-    group = commands.add_parser(
-        "policy", help="the policy: what a repository decided about its briefs"
-    )
+    group = commands.add_parser("policy", help="the policy: what a repository decided about its briefs")
     actions = group.add_subparsers(metavar="ACTION", required=True)
     check = _parser(
-        actions,
-        "check",
-        "Tell every fault of the policy, with what to write instead; exit 2 where there is one",
+        actions, "check", "Tell every fault of the policy, with what to write instead; exit 2 where there is one"
     )
     check.set_defaults(run=_check)
-    show = _parser(
-        actions,
-        "show",
-        "Show the value of every key that is in force, and where it comes from",
-    )
-    show.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="text for a person, or JSON",
-    )
+    show = _parser(actions, "show", "Show the value of every key that is in force, and where it comes from")
+    show.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
     show.set_defaults(run=_show)
     schema = actions.add_parser(
         "schema",
@@ -105,15 +90,8 @@ def _show(args: argparse.Namespace) -> int:
     rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
     if args.format == "json":
         told = {key: {"value": value, "source": source} for key, value, source in rows}
-        document = {
-            "path": wire(policy.path),
-            "standing": policy.standing,
-            "keys": told,
-            "faults": _faults(policy),
-        }
-        say(
-            printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n"
-        )
+        document = {"path": wire(policy.path), "standing": policy.standing, "keys": told, "faults": _faults(policy)}
+        say(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
         return ANSWERED
     width = max(len(key) for key in KEYS)
     say(f"{clean(wire(policy.path), 1_000)} ({policy.standing})\n")
@@ -135,11 +113,7 @@ def _value(policy: Policy, key: str) -> object:
 def _source(policy: Policy, key: str) -> str:
     if key not in policy.declared:
         return "default"
-    return (
-        "default, since the file's value is faulty"
-        if any(key == fault.key for fault in policy.faults)
-        else "policy"
-    )
+    return "default, since the file's value is faulty" if any(key == fault.key for fault in policy.faults) else "policy"
 
 
 def _faults(policy: Policy) -> list[str]:
@@ -162,15 +136,9 @@ def _add_trust(commands: Commands) -> None:
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--list",
-        action="store_true",
-        help="tell what the policy asks for and what is trusted, and change nothing",
+        "--list", action="store_true", help="tell what the policy asks for and what is trusted, and change nothing"
     )
-    what.add_argument(
-        "--revoke",
-        action="store_true",
-        help="trust nothing of this repository any longer",
-    )
+    what.add_argument("--revoke", action="store_true", help="trust nothing of this repository any longer")
     parser.set_defaults(run=_trust)
 
 
@@ -182,13 +150,7 @@ def _trust(args: argparse.Namespace) -> int:
         Trust.read().revoke(here.common_dir)
         say("nothing of this repository is trusted any longer\n")
         return ANSWERED
-    trust = (
-        Trust.read()
-        if args.list
-        else Trust.read().grant(here.common_dir, asked)
-        if asked
-        else Trust.read()
-    )
+    trust = Trust.read() if args.list else Trust.read().grant(here.common_dir, asked) if asked else Trust.read()
     if not asked:
         say(f"{POLICY_FILE} asks for nothing that needs trust\n")
     for pair in asked:

@@ -50,40 +50,21 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
     add_root(parser)
     if capability.output is Rendered:
         parser.set_defaults(format="text")
-        parser.add_argument(
-            "--line",
-            dest="format",
-            action="store_const",
-            const="line",
-            help="the one line alone",
-        )
+        parser.add_argument("--line", dest="format", action="store_const", const="line", help="the one line alone")
     else:
-        parser.add_argument(
-            "--format",
-            choices=("text", "json"),
-            default="text",
-            help="text for a person, or JSON",
-        )
-    if capability.kind == "query" and issubclass(
-        capability.output, (Rendered, Section)
-    ):
-        parser.add_argument(
-            "--strict", action="store_true", help="exit 10 where not all could be read"
-        )
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
+    if capability.kind == "query" and issubclass(capability.output, (Rendered, Section)):
+        parser.add_argument("--strict", action="store_true", help="exit 10 where not all could be read")
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     kind = _kind(field.annotation)
-    if any(
-        mark is Positional or isinstance(mark, Positional) for mark in field.metadata
-    ):
+    if any(mark is Positional or isinstance(mark, Positional) for mark in field.metadata):
         parser.add_argument(name, metavar=name.upper(), help=field.description)
         return
     flag = "--" + name.replace("_", "-")
     if kind is bool:
-        parser.add_argument(
-            flag, action="store_true", default=None, help=field.description
-        )
+        parser.add_argument(flag, action="store_true", default=None, help=field.description)
         return
     many = get_origin(kind) is tuple
     of = _kind(get_args(kind)[0]) if many else kind
@@ -98,14 +79,7 @@ def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) ->
     )
 
 
-_METAVARS = {
-    "session": "ID",
-    "scope": "PATH",
-    "budget": "BYTES",
-    "width": "COLUMNS",
-    "next": "TEXT",
-    "reason": "TEXT",
-}
+_METAVARS = {"session": "ID", "scope": "PATH", "budget": "BYTES", "width": "COLUMNS", "next": "TEXT", "reason": "TEXT"}
 
 
 def _kind(annotation: Any) -> Any:
@@ -134,40 +108,18 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
         ensure(here)
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
-    say(
-        printable_json(answer.model_dump_json(by_alias=True)) + "\n"
-        if as_json
-        else capability.text(answer)
-    )
-    in_full = (
-        getattr(answer, "in_full", None)
-        if isinstance(answer, Rendered)
-        else getattr(answer, "fully_read", True)
-    )
+    say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else capability.text(answer))
+    in_full = getattr(answer, "in_full", None) if isinstance(answer, Rendered) else getattr(answer, "fully_read", True)
     return NOT_ALL_READ if getattr(args, "strict", False) and not in_full else ANSWERED
 
 
-def _asked(
-    capability: Capability, args: argparse.Namespace, here: Located
-) -> dict[str, Any]:
-    given = {
-        name: getattr(args, name, None)
-        for name in capability.input.model_fields
-        if name != "root"
-    }
+def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
+    given = {name: getattr(args, name, None) for name in capability.input.model_fields if name != "root"}
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION) or None
-    if (
-        capability.output is Rendered
-        and given["width"] is None
-        and given["format"] == "text"
-        and sys.stdout.isatty()
-    ):
+    if capability.output is Rendered and given["width"] is None and given["format"] == "text" and sys.stdout.isatty():
         given["width"] = os.get_terminal_size(sys.stdout.fileno()).columns
-    return {
-        "root": here.name,
-        **{name: value for name, value in given.items() if value is not None},
-    }
+    return {"root": here.name, **{name: value for name, value in given.items() if value is not None}}
 
 
 def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> Wire:
@@ -176,25 +128,17 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
     except leases.NoServerError as absence:
         if capability.kind == "command" or capability.in_memory:
             what = capability.cli[0]
-            raise NoServerError(
-                f"{what} unread, since no server was asked: {absence}"
-            ) from None
+            raise NoServerError(f"{what} unread, since no server was asked: {absence}") from None
         return _alone(capability, here, asked, str(absence))
     if answer.status != 200:
         raise RefusedError(Problem.model_validate_json(answer.body))
     if capability.output is Rendered:
         in_full = answer.headers.get("majordomus-read") == "in-full"
-        return Rendered(
-            body=answer.body,
-            media_type=answer.headers.get("content-type", ""),
-            in_full=in_full,
-        )
+        return Rendered(body=answer.body, media_type=answer.headers.get("content-type", ""), in_full=in_full)
     return capability.output.model_validate_json(answer.body)
 
 
-def _asked_of_server(
-    capability: Capability, here: Located, asked: dict[str, Any]
-) -> fast.Answer:
+def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any]) -> fast.Answer:
     http = capability.http
     if http.method == "POST":
         return fast.ask(here.common_dir, "POST", http.path, [], asked)
@@ -206,31 +150,16 @@ def _asked_of_server(
     return fast.ask(here.common_dir, "GET", http.path, params)
 
 
-def _alone(
-    capability: Capability, here: Located, asked: dict[str, Any], absence: str
-) -> Wire:
+def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
     """The answer of this process by itself, which says so."""
 
     def identity(root: str) -> AnsweredBy:
-        return AnsweredBy(
-            kind="self",
-            pid=os.getpid(),
-            root=root,
-            epoch=None,
-            version=__version__,
-            reason=absence,
-        )
+        return AnsweredBy(kind="self", pid=os.getpid(), root=root, epoch=None, version=__version__, reason=absence)
 
     stored = StoredSessions(Path(leases.state_dir(here.common_dir)) / "majordomus.db")
 
     async def answer() -> Wire:
-        desk = Desk(
-            here.common_dir,
-            now=utc_now,
-            sessions=stored,
-            absence=absence,
-            identity=identity,
-        )
+        desk = Desk(here.common_dir, now=utc_now, sessions=stored, absence=absence, identity=identity)
         return await capability.handler(desk, capability.input.model_validate(asked))
 
     return asyncio.run(answer())

@@ -16,9 +16,7 @@ def narrowed(brief: Brief, names: Collection[str]) -> Brief:
     """The brief with the rows and data of the named sections alone; with no names, as it is."""
     if not names:
         return brief
-    return _with(
-        brief, tuple(s if s.name in names else _emptied(s) for s in brief.sections)
-    )
+    return _with(brief, tuple(s if s.name in names else _emptied(s) for s in brief.sections))
 
 
 def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
@@ -38,36 +36,19 @@ def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
 
 
 def _keeping(brief: Brief, count: int) -> Brief:
-    placed = [
-        (section.name, at, row)
-        for section in brief.sections
-        for at, row in enumerate(section.rows)
-    ]
+    placed = [(section.name, at, row) for section in brief.sections for at, row in enumerate(section.rows)]
     placed.sort(key=lambda place: (_URGENCY[place[2].level], place[1]))
     kept = {(name, at) for name, at, _ in placed[:count]}
     return _with(brief, tuple(_only(section, kept) for section in brief.sections))
 
 
 def _only(section: Section, kept: Collection[tuple[str, int]]) -> Section:
-    rows = tuple(
-        row for at, row in enumerate(section.rows) if (section.name, at) in kept
-    )
-    return section.model_copy(
-        update={
-            "rows": rows,
-            "omitted": section.omitted + len(section.rows) - len(rows),
-        }
-    )
+    rows = tuple(row for at, row in enumerate(section.rows) if (section.name, at) in kept)
+    return section.model_copy(update={"rows": rows, "omitted": section.omitted + len(section.rows) - len(rows)})
 
 
 def _emptied(section: Section) -> Section:
-    return section.model_copy(
-        update={
-            "rows": (),
-            "data": None,
-            "omitted": section.omitted + len(section.rows),
-        }
-    )
+    return section.model_copy(update={"rows": (), "data": None, "omitted": section.omitted + len(section.rows)})
 
 
 def _with(brief: Brief, sections: tuple[Section, ...]) -> Brief:

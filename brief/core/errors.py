@@ -57,9 +57,7 @@ class DocumentError(MajordomusError):
     exit_code = USAGE
     http_status = 400
 
-    def __init__(
-        self, message: str, line: int | None = None, column: int | None = None
-    ) -> None:
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
         self.line = line
         self.column = column

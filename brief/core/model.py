@@ -11,14 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, model_validator
 
 SCHEMA: Final = "majordomus.brief/v1"
 
@@ -34,11 +27,7 @@ def wire_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-Moment = Annotated[
-    datetime,
-    AfterValidator(_in_utc),
-    PlainSerializer(wire_time, return_type=str, when_used="json"),
-]
+Moment = Annotated[datetime, AfterValidator(_in_utc), PlainSerializer(wire_time, return_type=str, when_used="json")]
 
 
 class Wire(BaseModel):
@@ -240,17 +229,11 @@ class Section(Wire):
     def _is_honest(self) -> Self:
         asked = self.status in (Status.READ, Status.PARTIAL)
         if not asked and self.data is not None:
-            raise ValueError(
-                f"section {self.name} is {self.status} and cannot carry data"
-            )
+            raise ValueError(f"section {self.name} is {self.status} and cannot carry data")
         if not asked and self.as_of is not None:
-            raise ValueError(
-                f"section {self.name} is {self.status} and was never read, so it has no as_of"
-            )
+            raise ValueError(f"section {self.name} is {self.status} and was never read, so it has no as_of")
         if asked and self.as_of is None:
-            raise ValueError(
-                f"section {self.name} is {self.status} and must say as of when"
-            )
+            raise ValueError(f"section {self.name} is {self.status} and must say as of when")
         if self.status is not Status.READ and not self.reason:
             raise ValueError(f"section {self.name} is {self.status} and must say why")
         return self
@@ -359,18 +342,9 @@ class Brief(Wire):
     summary: str
     unread: tuple[str, ...]
     notes: tuple[str, ...]
-    sections: tuple[
-        StateSection,
-        PeersSection,
-        MeshSection,
-        IntegrationSection,
-        DeriveSection,
-        AlertsSection,
-    ]
+    sections: tuple[StateSection, PeersSection, MeshSection, IntegrationSection, DeriveSection, AlertsSection]
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True
-    )
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
     @property
     def fully_read(self) -> bool:

@@ -26,9 +26,7 @@ When: TypeAlias = date | datetime
 
 _OPENING = re.compile(r"---\r?(?:\n|\Z)")
 _CLOSING = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
-_MARKED_LINE = re.compile(
-    r"^ {0,3}(`{3,}|~{3,}|#{1,6}(?=[ \t]))(.*)(?:\n|\Z)", re.MULTILINE
-)
+_MARKED_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,}|#{1,6}(?=[ \t]))(.*)(?:\n|\Z)", re.MULTILINE)
 _CLOSING_HASHES = re.compile(r" #+$")
 _WHEN = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?)?",
@@ -146,20 +144,14 @@ def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
     whole = yaml.decode(text, limit=LIMIT)
     opening = _OPENING.match(whole)
     if opening is None:
-        raise _fault(
-            "there is no front matter; begin the file with a line that is exactly ---"
-        )
+        raise _fault("there is no front matter; begin the file with a line that is exactly ---")
     closing = _CLOSING.search(whole, opening.end())
     if closing is None:
-        raise _fault(
-            "the front matter is never closed; end it with a line that is exactly ---"
-        )
+        raise _fault("the front matter is never closed; end it with a line that is exactly ---")
     # The opening line is also YAML's own mark of a document: kept, it makes the loader count lines as the file does.
     fields = yaml.load(whole[: closing.start()])
     if not isinstance(fields, dict):
-        raise _fault(
-            f"the front matter is {_shown(fields)} and must be keys with values, such as kind: alert"
-        )
+        raise _fault(f"the front matter is {_shown(fields)} and must be keys with values, such as kind: alert")
     return fields, whole[closing.end() :]
 
 
@@ -169,18 +161,14 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _Default = TypeVar("_Default")
 
 
-def _choice(
-    fields: Mapping[str, Any], key: str, choices: type[_Choice], default: _Default
-) -> _Choice | _Default:
+def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default: _Default) -> _Choice | _Default:
     value = fields.get(key)
     if value is None:
         return default
     try:
         return choices(value)
     except ValueError:
-        raise _refused(
-            key, value, f"is none of {', '.join(choices)}; write one of them"
-        ) from None
+        raise _refused(key, value, f"is none of {', '.join(choices)}; write one of them") from None
 
 
 def _priority(fields: Mapping[str, Any]) -> int:
@@ -188,11 +176,7 @@ def _priority(fields: Mapping[str, Any]) -> int:
     if value is None:
         return 5
     if type(value) is not int or value not in _PRIORITIES:
-        raise _refused(
-            "priority",
-            value,
-            "is no whole number from 0 to 10; write one, without quotes",
-        )
+        raise _refused("priority", value, "is no whole number from 0 to 10; write one, without quotes")
     return value
 
 
@@ -214,9 +198,7 @@ def _when(fields: Mapping[str, Any], key: str) -> When | None:
         return _moment(value)
     except (ValueError, OverflowError):
         raise _refused(
-            key,
-            value,
-            "is no day YYYY-MM-DD and no moment YYYY-MM-DD HH:MM that exists; mend the date",
+            key, value, "is no day YYYY-MM-DD and no moment YYYY-MM-DD HH:MM that exists; mend the date"
         ) from None
 
 
@@ -229,15 +211,11 @@ def _moment(value: Any) -> When:
         return date.fromisoformat(day)
     moment = datetime.fromisoformat(f"{day}T{clock}{offset or ''}")
     if moment.tzinfo:
-        moment.astimezone(
-            UTC
-        )  # a moment that UTC cannot tell overflows here, not where it is judged
+        moment.astimezone(UTC)  # a moment that UTC cannot tell overflows here, not where it is judged
     return moment
 
 
-def _title(
-    fields: Mapping[str, Any], body: str, slug: str
-) -> tuple[str, tuple[int, int] | None]:
+def _title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[int, int] | None]:
     """The title, and where in the body its heading stands if it came from there."""
     title = clean(_text(fields, "title") or "")
     if title:

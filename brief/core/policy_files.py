@@ -36,11 +36,7 @@ class _Untitled(GenerateJsonSchema):
 def schema_json() -> str:
     """The JSON Schema (2020-12) of the policy, as text."""
     schema = Settings.model_json_schema(schema_generator=_Untitled)
-    schema = {
-        "$schema": _Untitled.schema_dialect,
-        **schema,
-        "title": "The policy of a repository",
-    }
+    schema = {"$schema": _Untitled.schema_dialect, **schema, "title": "The policy of a repository"}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -72,16 +68,9 @@ def _lines(model: type[BaseModel], prefix: str) -> Iterator[str]:
             yield from _lines(inner, f"{prefix}{name}.")
             continue
         comment = f"{field.description} Write {expects(prefix + name)}."
-        yield from textwrap.wrap(
-            comment,
-            _WIDTH,
-            initial_indent=f"{indent}# ",
-            subsequent_indent=f"{indent}# ",
-        )
+        yield from textwrap.wrap(comment, _WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
         yield f"{indent}{name}: {_scalar(field.get_default())}"
 
 
 def _scalar(value: object) -> str:
-    return (
-        value if isinstance(value, str) and value.isidentifier() else json.dumps(value)
-    )
+    return value if isinstance(value, str) and value.isidentifier() else json.dumps(value)

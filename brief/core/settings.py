@@ -12,14 +12,7 @@ from datetime import date
 from types import NoneType
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    Strict,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -55,33 +48,23 @@ def _day(value: object) -> object:
 
 
 _PLAIN = r"[^\x00-\x1f\x7f]"
-_Path = Annotated[
-    str, Field(pattern=rf"^[^~\x00-\x1f\x7f]{_PLAIN}*$", max_length=1_000)
-]
+_Path = Annotated[str, Field(pattern=rf"^[^~\x00-\x1f\x7f]{_PLAIN}*$", max_length=1_000)]
 
 
 class _Part(BaseModel):
     """A mapping of the policy: frozen, strict, and closed to keys it does not know."""
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", allow_inf_nan=False
-    )
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class Freshness(_Part):
     """How old a next action may become."""
 
     fresh_minutes: int = Field(
-        default=30,
-        ge=1,
-        le=43_200,
-        description="Up to this age, in minutes, a task's next action is told as it is.",
+        default=30, ge=1, le=43_200, description="Up to this age, in minutes, a task's next action is told as it is."
     )
     stale_minutes: int = Field(
-        default=240,
-        ge=1,
-        le=43_200,
-        description="From this age on, in minutes, a task's next action is withheld.",
+        default=240, ge=1, le=43_200, description="From this age on, in minutes, a task's next action is withheld."
     )
 
     @model_validator(mode="after")
@@ -91,9 +74,7 @@ class Freshness(_Part):
                 "keys": ("fresh_minutes", "stale_minutes"),
                 "write": "a fresh_minutes that is no greater than stale_minutes",
             }
-            raise PydanticCustomError(
-                RULE, "fresh_minutes is greater than stale_minutes", context
-            )
+            raise PydanticCustomError(RULE, "fresh_minutes is greater than stale_minutes", context)
         return self
 
 
@@ -101,18 +82,14 @@ class SessionSettings(_Part):
     """What a session is told, and when."""
 
     brief_interval_minutes: int = Field(
-        default=20,
-        ge=1,
-        le=1_440,
-        description="Minutes between two briefs of one session.",
+        default=20, ge=1, le=1_440, description="Minutes between two briefs of one session."
     )
     brief_on_interval: bool = Field(
         default=False,
         description="Whether sessions are woken to read the brief at every interval; only true turns it on.",
     )
     brief_when: Literal["always", "changed"] = Field(
-        default="always",
-        description="Whether a session is woken at every interval or only when its brief has changed.",
+        default="always", description="Whether a session is woken at every interval or only when its brief has changed."
     )
     wake_limit: int = Field(
         default=12,
@@ -121,22 +98,16 @@ class SessionSettings(_Part):
         description="How many times a session is woken with no prompt of a person between; 0 sets no limit.",
     )
     ensure_server_on_start: bool = Field(
-        default=True,
-        description="Whether the start of a session starts the repository's server where none runs.",
+        default=True, description="Whether the start of a session starts the repository's server where none runs."
     )
-    freshness: Freshness = Field(
-        default=Freshness(), description="How old a next action may become."
-    )
+    freshness: Freshness = Field(default=Freshness(), description="How old a next action may become.")
 
 
 class ServerSettings(_Part):
     """The server of the repository."""
 
     idle_minutes: int = Field(
-        default=15,
-        ge=1,
-        le=10_080,
-        description="Minutes with no open session and no call after which the server ends.",
+        default=15, ge=1, le=10_080, description="Minutes with no open session and no call after which the server ends."
     )
     port: int | None = Field(
         default=None,
@@ -150,37 +121,26 @@ class AlertSettings(_Part):
     """The notices that sessions leave each other."""
 
     folders: Annotated[
-        tuple[_Path, ...],
-        Strict(strict=False),
-        Expects("a list of at most 16 paths such as [meta/context/notices]"),
+        tuple[_Path, ...], Strict(strict=False), Expects("a list of at most 16 paths such as [meta/context/notices]")
     ] = Field(
         default=(),
         max_length=16,
         description="More folders with notices, from the root of the checkout; one outside it counts only once it is trusted.",
     )
-    component: Annotated[str | None, Expects("the name of a component, or null")] = (
-        Field(
-            default=None,
-            pattern=rf"^{_PLAIN}+$",
-            max_length=200,
-            description="The component that notices are judged for where neither the call nor the task names one.",
-        )
+    component: Annotated[str | None, Expects("the name of a component, or null")] = Field(
+        default=None,
+        pattern=rf"^{_PLAIN}+$",
+        max_length=200,
+        description="The component that notices are judged for where neither the call nor the task names one.",
     )
     block_characters: int = Field(
-        default=4_000,
-        ge=500,
-        le=10_000,
-        description="How many characters the alerts block of a prompt may take.",
+        default=4_000, ge=500, le=10_000, description="How many characters the alerts block of a prompt may take."
     )
-    lock_owner_since: Annotated[
-        date | None, BeforeValidator(_day), Expects("a day such as 2026-10-01, or null")
-    ] = Field(
-        default=None,
-        description="The day from which every lock must name the session that owns it.",
+    lock_owner_since: Annotated[date | None, BeforeValidator(_day), Expects("a day such as 2026-10-01, or null")] = (
+        Field(default=None, description="The day from which every lock must name the session that owns it.")
     )
     archive_tracked: bool = Field(
-        default=False,
-        description="Whether expired notices in a tracked folder may be moved to its archive.",
+        default=False, description="Whether expired notices in a tracked folder may be moved to its archive."
     )
 
 
@@ -190,24 +150,16 @@ class IntegrationSettings(_Part):
     provider: Literal["auto", "git", "github", "none"] = Field(
         default="auto", description="Who is asked for the queue; none leaves it out."
     )
-    base: Annotated[
-        str | None, Expects("the name of a branch such as main, or null")
-    ] = Field(
+    base: Annotated[str | None, Expects("the name of a branch such as main, or null")] = Field(
         default=None,
         pattern=r"^[^-\s~^:?*\[\\\x00-\x1f\x7f][^\s~^:?*\[\\\x00-\x1f\x7f]*$",
         max_length=255,
         description="The branch that the queue is merged into; null takes the repository's default branch.",
     )
     refresh_minutes: int = Field(
-        default=10,
-        ge=1,
-        le=1_440,
-        description="Minutes after which the server observes the queue anew.",
+        default=10, ge=1, le=1_440, description="Minutes after which the server observes the queue anew."
     )
-    api_url: Annotated[
-        str | None,
-        Expects("an address such as https://github.example.org/api/v3, or null"),
-    ] = Field(
+    api_url: Annotated[str | None, Expects("an address such as https://github.example.org/api/v3, or null")] = Field(
         default=None,
         pattern=r"^https?://[^\s\x00-\x1f\x7f]+$",
         max_length=2_000,
@@ -218,9 +170,7 @@ class IntegrationSettings(_Part):
 class MeshSettings(_Part):
     """The other machines."""
 
-    url: Annotated[
-        str | None, Expects("an address such as nats://127.0.0.1:4222, or null")
-    ] = Field(
+    url: Annotated[str | None, Expects("an address such as nats://127.0.0.1:4222, or null")] = Field(
         default=None,
         pattern=r"^(nats|tls|ws|wss)://[^\s\x00-\x1f\x7f]+$",
         max_length=2_000,
@@ -231,33 +181,17 @@ class MeshSettings(_Part):
 class Settings(_Part):
     """The policy of a repository, as it is in force. Absent keys have their defaults."""
 
-    version: Annotated[Literal[1], BeforeValidator(_whole)] = Field(
-        default=1, description="The format of this file."
+    version: Annotated[Literal[1], BeforeValidator(_whole)] = Field(default=1, description="The format of this file.")
+    timezone: Annotated[str | None, Expects("the IANA name of a zone such as Europe/Prague, or null")] = Field(
+        default=None, max_length=100, description="The zone whose days and hours count; null takes the machine's own."
     )
-    timezone: Annotated[
-        str | None, Expects("the IANA name of a zone such as Europe/Prague, or null")
-    ] = Field(
-        default=None,
-        max_length=100,
-        description="The zone whose days and hours count; null takes the machine's own.",
-    )
-    session: SessionSettings = Field(
-        default=SessionSettings(), description="What a session is told, and when."
-    )
-    server: ServerSettings = Field(
-        default=ServerSettings(), description="The server of the repository."
-    )
-    alerts: AlertSettings = Field(
-        default=AlertSettings(),
-        description="The notices that sessions leave each other.",
-    )
+    session: SessionSettings = Field(default=SessionSettings(), description="What a session is told, and when.")
+    server: ServerSettings = Field(default=ServerSettings(), description="The server of the repository.")
+    alerts: AlertSettings = Field(default=AlertSettings(), description="The notices that sessions leave each other.")
     integration: IntegrationSettings = Field(
-        default=IntegrationSettings(),
-        description="The queue of branches that wait to be merged.",
+        default=IntegrationSettings(), description="The queue of branches that wait to be merged."
     )
-    mesh: MeshSettings = Field(
-        default=MeshSettings(), description="The other machines."
-    )
+    mesh: MeshSettings = Field(default=MeshSettings(), description="The other machines.")
 
 
 # ---------------------------------------------------------------- the keys, dotted
@@ -266,11 +200,7 @@ class Settings(_Part):
 def section_model(field: FieldInfo) -> type[BaseModel] | None:
     """The model of a field that holds further keys; None for a field that holds a value."""
     annotation = field.annotation
-    return (
-        annotation
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
-        else None
-    )
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
 def _walk(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -283,14 +213,10 @@ def _walk(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Field
 
 _ALL: Mapping[str, FieldInfo] = dict(_walk(Settings))
 
-SECTIONS: frozenset[str] = frozenset(
-    key for key, field in _ALL.items() if section_model(field)
-)
+SECTIONS: frozenset[str] = frozenset(key for key, field in _ALL.items() if section_model(field))
 """The dotted names that hold further keys."""
 
-KEYS: Mapping[str, FieldInfo] = {
-    key: field for key, field in _ALL.items() if key not in SECTIONS
-}
+KEYS: Mapping[str, FieldInfo] = {key: field for key, field in _ALL.items() if key not in SECTIONS}
 """Every dotted key that holds a value, in the order of the model."""
 
 
@@ -320,6 +246,4 @@ def _unit(key: str) -> str:
 
 
 def _bound(field: FieldInfo, name: str) -> int:
-    return next(
-        int(getattr(entry, name)) for entry in field.metadata if hasattr(entry, name)
-    )
+    return next(int(getattr(entry, name)) for entry in field.metadata if hasattr(entry, name))

@@ -14,16 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from brief.core.settings import (
-    KEYS,
-    POLICY_FILE,
-    RULE,
-    SECTIONS,
-    SWITCH,
-    Settings,
-    default,
-    expects,
-)
+from brief.core.settings import KEYS, POLICY_FILE, RULE, SECTIONS, SWITCH, Settings, default, expects
 from brief.core.spelling import kind, spell, told
 from brief.core.text.sanitize import clean
 
@@ -106,12 +97,7 @@ class _Sieve:
             more = f"more that are not keys of the policy: {len(rest)}, from {key} on; take them out"
             self._fault(key, value, more)
 
-    def _flatten(
-        self,
-        document: Mapping[str, Any],
-        section: str,
-        unknown: list[tuple[str, str, object]],
-    ) -> None:
+    def _flatten(self, document: Mapping[str, Any], section: str, unknown: list[tuple[str, str, object]]) -> None:
         for name, value in document.items():
             key = section + name
             if "." in name or key not in _KNOWN:
@@ -128,17 +114,11 @@ class _Sieve:
         kept = [key for key in inner if key in self.last and key != SWITCH]
         for key in kept:
             self._fall_back(key)
-        holds = (
-            "the last good values of its keys hold"
-            if kept
-            else "the defaults of its keys hold"
-        )
+        holds = "the last good values of its keys hold" if kept else "the defaults of its keys hold"
         example = inner[0].removeprefix(f"{section}.")
         says = told(value, self.spelled.get(section))
         self._fault(
-            section,
-            value,
-            f"{section} is {says}; write keys such as {example} under it, or take it out; {holds}",
+            section, value, f"{section} is {says}; write keys such as {example} under it, or take it out; {holds}"
         )
 
     def refuse(self, key: str) -> None:
@@ -164,34 +144,23 @@ class _Sieve:
         index = entry[0]
         self._refuse(key, f"{key}[{index}]", self.values[key][index], None)
 
-    def _refuse(
-        self, key: str, shown: str, value: object, spelling: str | None
-    ) -> None:
+    def _refuse(self, key: str, shown: str, value: object, spelling: str | None) -> None:
         self._fall_back(key)
         says = told(value, spelling)
-        self._fault(
-            key,
-            value,
-            f"{shown} is {says}; write {expects(key)}; {self._holds(key)}",
-            spelling,
-        )
+        self._fault(key, value, f"{shown} is {says}; write {expects(key)}; {self._holds(key)}", spelling)
 
     def _break_rule(self, error: ErrorDetails) -> None:
         section = ".".join(map(str, error["loc"]))
         keys = [f"{section}.{name}" for name in error["ctx"]["keys"]]
         named = next((key for key in keys if key in self.values), keys[0])
         values = [spell(self._value(key)) for key in keys]
-        broken = " and ".join(
-            f"{key} is {value}" for key, value in zip(keys, values, strict=True)
-        )
+        broken = " and ".join(f"{key} is {value}" for key, value in zip(keys, values, strict=True))
         for key in keys:
             self._fall_back(key)
         hold = " and ".join(spell(self._value(key)) for key in keys)
         kind_of = kind(self._value(named))
         sentence = f"{self.file}: {broken}; write {error['ctx']['write']}; {hold} hold"
-        self.faults.append(
-            Fault(self.file, named, " and ".join(values), kind_of, sentence)
-        )
+        self.faults.append(Fault(self.file, named, " and ".join(values), kind_of, sentence))
 
     def _fall_back(self, key: str) -> None:
         """Take the last good value, once; after that, or without one, the default."""
@@ -210,13 +179,9 @@ class _Sieve:
             return "it counts as not set"
         return f"the {'last good value' if key in self.values else 'default'} {_spell_held(value)} holds"
 
-    def _fault(
-        self, key: str, value: object, says: str, spelling: str | None = None
-    ) -> None:
+    def _fault(self, key: str, value: object, says: str, spelling: str | None = None) -> None:
         shown = spelling or self.spelled.get(key) or spell(value)
-        self.faults.append(
-            Fault(self.file, key, shown, kind(value), f"{self.file}: {says}")
-        )
+        self.faults.append(Fault(self.file, key, shown, kind(value), f"{self.file}: {says}"))
 
 
 def _unknown(section: str, name: str) -> str:

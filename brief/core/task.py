@@ -50,9 +50,7 @@ def believable_next(task: Task, now: datetime, stale_after: timedelta) -> NextAc
         said = f"set {span(age)} ago, and after {limit} minutes (session.freshness.stale_minutes) it is not repeated"
         return NextAction(text=None, withheld=said)
     if age < timedelta(minutes=-1):
-        return NextAction(
-            text=None, withheld=f"set {span(-age)} in the future: a clock was moved"
-        )
+        return NextAction(text=None, withheld=f"set {span(-age)} in the future: a clock was moved")
     return NextAction(text=task.next_action, withheld=None)
 
 
@@ -66,21 +64,15 @@ def checked_text(name: str, text: str, limit: int) -> str:
     if not text.strip():
         raise UsageError(f"{name} is blank; say it in a few words")
     if len(text) > limit:
-        raise UsageError(
-            f"{name} has {len(text)} characters; say it in at most {limit}"
-        )
+        raise UsageError(f"{name} has {len(text)} characters; say it in at most {limit}")
     return text.strip()
 
 
 def checked_scope(paths: tuple[str, ...]) -> tuple[str, ...]:
     """The paths a task is about, each once and in the order given, or UsageError."""
     if len(paths) > SCOPE_LIMIT:
-        raise UsageError(
-            f"scope names {len(paths)} paths; name at most {SCOPE_LIMIT}, a folder stands for its files"
-        )
+        raise UsageError(f"scope names {len(paths)} paths; name at most {SCOPE_LIMIT}, a folder stands for its files")
     for path in paths:
         if not path.strip() or len(path) > PATH_LIMIT or "\0" in path:
-            raise UsageError(
-                f"scope {path[:60]!r} is no path; give paths below the checkout"
-            )
+            raise UsageError(f"scope {path[:60]!r} is no path; give paths below the checkout")
     return tuple(dict.fromkeys(paths))

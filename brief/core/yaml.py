@@ -29,9 +29,7 @@ _CORE = "tag:yaml.org,2002:"
 _Mark: TypeAlias = Any  # the stubs leave optional what every parsed event has
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_UNPRINTABLE = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(
     r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
@@ -43,27 +41,14 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
-_TAGGED: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "bool": (bool,),
-    "null": (type(None),),
-    "float": (float, int),
-}
+_TAGGED: dict[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "null": (type(None),), "float": (float, int)}
 
 _QUOTE = "needs quotes"
-_INDENT = (
-    "indent all keys of one mapping alike, and put quotes around the whole of a value"
-)
+_INDENT = "indent all keys of one mapping alike, and put quotes around the whole of a value"
 _ADVICE = (
     ("mapping values are not allowed", f'a value with ": " in it {_QUOTE}'),
-    (
-        "entries are not allowed",
-        f'begin a list on a line of its own; a value that begins with "- " {_QUOTE}',
-    ),
-    (
-        "that cannot start any token",
-        f"indent with spaces, never tabs; a value that begins with @, ` or % {_QUOTE}",
-    ),
+    ("entries are not allowed", f'begin a list on a line of its own; a value that begins with "- " {_QUOTE}'),
+    ("that cannot start any token", f"indent with spaces, never tabs; a value that begins with @, ` or % {_QUOTE}"),
     ("',' or ']'", f"close the list with ]; a value that begins with [ {_QUOTE}"),
     ("',' or '}'", f"close the mapping with }}; a value that begins with {{ {_QUOTE}"),
     ("unexpected end of stream", "close the quote"),
@@ -91,19 +76,10 @@ def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
     document = decode(text, limit=limit)
     found = _UNPRINTABLE.search(document)
     if found:
-        raise _error(
-            *_place(document, found.start()),
-            f"U+{ord(found.group()):04X} is not allowed in YAML; remove it",
-        )
+        raise _error(*_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it")
     try:
         return _Builder().build(yaml.parse(document, Loader=_LOADER))
-    except (
-        yaml.YAMLError,
-        ValueError,
-        TypeError,
-        OverflowError,
-        RecursionError,
-    ) as fault:
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as fault:
         raise _syntax_error(fault, document) from fault
 
 
@@ -111,17 +87,12 @@ def decode(text: str | bytes, *, limit: int) -> str:
     """`text` without a byte order mark; raises DocumentError where it is above `limit` bytes or not UTF-8."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if len(raw) > limit:
-        raise DocumentError(
-            f"this has {len(raw):,} bytes and at most {limit:,} are read; make it shorter"
-        )
+        raise DocumentError(f"this has {len(raw):,} bytes and at most {limit:,} are read; make it shorter")
     try:
         decoded = raw.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError as fault:
         place = _place(raw[: fault.start].decode(), fault.start)
-        raise _error(
-            *place,
-            f"byte 0x{raw[fault.start]:02x} is not UTF-8; save the file as UTF-8",
-        ) from fault
+        raise _error(*place, f"byte 0x{raw[fault.start]:02x} is not UTF-8; save the file as UTF-8") from fault
     return decoded.removeprefix("\ufeff")
 
 
@@ -175,10 +146,7 @@ class _Builder:
     def _begin(self, event: yaml.DocumentStartEvent) -> None:
         self._documents += 1
         if self._documents > 1:
-            _refuse_at(
-                event.start_mark,
-                "a second document begins here and only one is read; remove it",
-            )
+            _refuse_at(event.start_mark, "a second document begins here and only one is read; remove it")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         value = _value(event)
@@ -192,15 +160,9 @@ class _Builder:
         spelled = clean(f"*{event.anchor}", 60)
         anchored = self._anchors.get(event.anchor or "")
         if anchored is None:
-            _refuse_at(
-                event.start_mark,
-                f"{spelled} names no anchor above it; a value that begins with * {_QUOTE}",
-            )
+            _refuse_at(event.start_mark, f"{spelled} names no anchor above it; a value that begins with * {_QUOTE}")
         if not anchored.closed:
-            _refuse_at(
-                event.start_mark,
-                f"{spelled} stands inside what it names; write the value out",
-            )
+            _refuse_at(event.start_mark, f"{spelled} stands inside what it names; write the value out")
         self._check_depth(len(self._frames) + anchored.height, event.start_mark)
         self._count(anchored.nodes, event.start_mark)
         self._add(anchored.value, event.start_mark, anchored.height, spelled)
@@ -211,26 +173,19 @@ class _Builder:
             _refuse_tag(event)
         if self._frames and self._frames[-1].wants_key:
             advice = f"a value that begins with {{ or [ {_QUOTE}"
-            _refuse_at(
-                event.start_mark, f"keys are text, not mappings or lists; {advice}"
-            )
+            _refuse_at(event.start_mark, f"keys are text, not mappings or lists; {advice}")
         self._check_depth(len(self._frames) + 1, event.start_mark)
         anchor = None
         if event.anchor:
             anchor = self._anchors[event.anchor] = _Anchored(None, 0, 0, closed=False)
-        self._frames.append(
-            _Frame({} if mapping else [], event.start_mark, anchor, self._nodes)
-        )
+        self._frames.append(_Frame({} if mapping else [], event.start_mark, anchor, self._nodes))
         self._count(1, event.start_mark)
 
     def _close(self, _: yaml.Event) -> None:
         frame = self._frames.pop()
         if frame.anchor:
             frame.anchor.value, frame.anchor.closed = frame.value, True
-            frame.anchor.nodes, frame.anchor.height = (
-                self._nodes - frame.nodes_before,
-                frame.height + 1,
-            )
+            frame.anchor.nodes, frame.anchor.height = (self._nodes - frame.nodes_before, frame.height + 1)
         self._add(frame.value, frame.start, frame.height + 1, "")
 
     def _add(self, value: Any, mark: _Mark, height: int, spelled: str) -> None:
@@ -251,10 +206,7 @@ class _Builder:
     @staticmethod
     def _key(frame: _Frame, value: Any, mark: _Mark, spelled: str) -> str:
         if not isinstance(value, str):
-            _refuse_at(
-                mark,
-                f"keys are text, and {clean(spelled, 60) or 'an empty key'} is not; put quotes around it",
-            )
+            _refuse_at(mark, f"keys are text, and {clean(spelled, 60) or 'an empty key'} is not; put quotes around it")
         line, first = mark.line + 1, frame.lines.get(value)
         if first is not None:
             again = f"stands on line {first} and again on line {line}; remove one"
@@ -265,18 +217,12 @@ class _Builder:
     def _count(self, nodes: int, mark: _Mark) -> None:
         self._nodes += nodes
         if self._nodes > _MOST_NODES:
-            _refuse_at(
-                mark,
-                f"this expands to more than {_MOST_NODES:,} values; make it shorter, or use fewer aliases",
-            )
+            _refuse_at(mark, f"this expands to more than {_MOST_NODES:,} values; make it shorter, or use fewer aliases")
 
     @staticmethod
     def _check_depth(depth: int, mark: _Mark) -> None:
         if depth > _MOST_DEPTH:
-            _refuse_at(
-                mark,
-                f"this is nested more than {_MOST_DEPTH} levels deep; make it flatter",
-            )
+            _refuse_at(mark, f"this is nested more than {_MOST_DEPTH} levels deep; make it flatter")
 
     _STEPS: ClassVar[dict[type[yaml.Event], Callable[[Any, Any], None]]] = {
         yaml.DocumentStartEvent: _begin,
@@ -314,10 +260,7 @@ def _integer(text: str, mark: _Mark) -> int:
     digits = text[2:] if base else text
     number = int(digits, base or 10) if len(digits) <= _MOST_DIGITS else _INTEGERS.stop
     if number not in _INTEGERS:
-        _refuse_at(
-            mark,
-            f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it",
-        )
+        _refuse_at(mark, f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it")
     return number
 
 
@@ -326,10 +269,7 @@ def _float(text: str, mark: _Mark) -> float:
         return float(text.replace(".", "", 1))
     number = float(text)
     if math.isinf(number):
-        _refuse_at(
-            mark,
-            f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it",
-        )
+        _refuse_at(mark, f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it")
     return number
 
 
@@ -342,10 +282,7 @@ def _tagged(event: yaml.ScalarEvent) -> Any:
         _refuse_tag(event)
     value = _plain(event.value, event.start_mark)
     if type(value) not in _TAGGED[kind]:
-        _refuse_at(
-            event.start_mark,
-            f'"{clean(event.value, 60)}" is no !!{kind}; remove the tag, or mend the value',
-        )
+        _refuse_at(event.start_mark, f'"{clean(event.value, 60)}" is no !!{kind}; remove the tag, or mend the value')
     return float(value) if kind == "float" else value
 
 
@@ -360,26 +297,16 @@ def _refuse_at(mark: _Mark, what: str) -> NoReturn:
     raise _error(mark.line + 1, mark.column + 1, what)
 
 
-def _refuse_tag(
-    event: yaml.ScalarEvent | yaml.MappingStartEvent | yaml.SequenceStartEvent,
-) -> NoReturn:
+def _refuse_tag(event: yaml.ScalarEvent | yaml.MappingStartEvent | yaml.SequenceStartEvent) -> NoReturn:
     tag = clean((event.tag or "").replace(_CORE, "!!", 1), 60)
-    _refuse_at(
-        event.start_mark,
-        f"the tag {tag} is not allowed here; remove it; a value that begins with ! {_QUOTE}",
-    )
+    _refuse_at(event.start_mark, f"the tag {tag} is not allowed here; remove it; a value that begins with ! {_QUOTE}")
 
 
 def _syntax_error(fault: Exception, document: str) -> DocumentError:
     """A fault of the parser, told at the line that a person has to mend, with the advice that fits it."""
-    mark, begun = (
-        getattr(fault, "problem_mark", None),
-        getattr(fault, "context_mark", None),
-    )
+    mark, begun = (getattr(fault, "problem_mark", None), getattr(fault, "context_mark", None))
     if mark is None:
-        return DocumentError(
-            f"this cannot be read as YAML ({clean(str(fault))}); mend it"
-        )
+        return DocumentError(f"this cannot be read as YAML ({clean(str(fault))}); mend it")
     lines = [*document.splitlines(), "", ""]
     if begun and not lines[mark.line].strip():
         mark = begun

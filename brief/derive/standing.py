@@ -21,9 +21,7 @@ from brief.files import UnreadableFileError, read_bounded, reason_of
 
 _MOST = 65_536
 _PROC_LOCKS = "/proc/locks"
-_EXCLUSIVE = re.compile(
-    r"^\d+: FLOCK +ADVISORY +WRITE +\S+ +(\S+:\S+):(\d+) ", re.MULTILINE
-)
+_EXCLUSIVE = re.compile(r"^\d+: FLOCK +ADVISORY +WRITE +\S+ +(\S+:\S+):(\d+) ", re.MULTILINE)
 _TRIES = 3
 
 
@@ -73,11 +71,7 @@ def standing(state_dir: str) -> DeriveStanding:
 
 def _judge(names: Names, fault: str | None, *, held: bool) -> DeriveStanding:
     if held:
-        unnamed = (
-            None
-            if names.holder
-            else fault or "derive.json does not name the holder yet"
-        )
+        unnamed = None if names.holder else fault or "derive.json does not name the holder yet"
         return DeriveStanding("held", names.holder, names.waiting, unnamed)
     if names.holder:
         reason = f"nobody holds derive.lock, but derive.json still names process {names.holder.pid}, which ended early"
@@ -92,10 +86,7 @@ def _read(path: str) -> tuple[Names, str | None]:
     except FileNotFoundError:
         return Names(), None
     except UnreadableFileError as error:
-        return (
-            Names(),
-            f"derive.json {error}, so who holds the lock and who waits is not known",
-        )
+        return (Names(), f"derive.json {error}, so who holds the lock and who waits is not known")
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"])) or "the text"
         return (
@@ -151,9 +142,7 @@ def _listed(found: os.stat_result) -> _Listed:
 def _refuses(lock: str) -> bool:
     """Try the lock, shared, for an instant: a holder is not touched by it."""
     try:
-        descriptor = os.open(
-            lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        )
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -12,9 +12,7 @@ from brief.fast.lease import NoServerError, read_lease, why_silent
 COMMAND_SECONDS = 2.0
 LINE_SECONDS = 0.5
 MOST_BYTES = 16 * 1024 * 1024
-_SAFE = frozenset(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
-)
+_SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
 class Answer:
@@ -48,18 +46,12 @@ def ask(
     """
     record = read_lease(common_dir)
     try:
-        raw = _exchange(
-            record["socket"],
-            _request(method, path, params, body),
-            time.monotonic() + seconds,
-        )
+        raw = _exchange(record["socket"], _request(method, path, params, body), time.monotonic() + seconds)
     except OSError as fault:
         raise NoServerError(why_silent(record, fault)) from None
     answer = _parsed(raw)
     if answer is None or answer.headers.get("majordomus-epoch") != str(record["epoch"]):
-        raise NoServerError(
-            f"what answers at {record['socket']} is not the server of epoch {record['epoch']}"
-        )
+        raise NoServerError(f"what answers at {record['socket']} is not the server of epoch {record['epoch']}")
     return answer
 
 
@@ -68,7 +60,7 @@ def _exchange(path: str, request: bytes, deadline: float) -> bytes:
         connection.settimeout(_left(deadline))
         connection.connect(path)
         connection.sendall(request)
-        received = []
+        received: list[bytes] = []
         size = 0
         while True:
             connection.settimeout(_left(deadline))
@@ -88,9 +80,7 @@ def _left(deadline: float) -> float:
     return left
 
 
-def _request(
-    method: str, path: str, params: list[tuple[str, str]], body: object
-) -> bytes:
+def _request(method: str, path: str, params: list[tuple[str, str]], body: object) -> bytes:
     query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in params)
     payload = b"" if body is None else json.dumps(body).encode()
     kind = "" if body is None else "content-type: application/json\r\n"
@@ -102,22 +92,14 @@ def _request(
 
 
 def _quoted(text: str) -> str:
-    return "".join(
-        chr(byte) if byte in _SAFE else f"%{byte:02X}"
-        for byte in text.encode("utf-8", "replace")
-    )
+    return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
 
 def _parsed(raw: bytes) -> Answer | None:
     head, separator, body = raw.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ", 2)
-    if (
-        not separator
-        or len(words) < 2
-        or not words[0].startswith("HTTP/1.")
-        or not words[1].isdigit()
-    ):
+    if not separator or len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
         return None
     headers = {}
     for line in lines[1:]:

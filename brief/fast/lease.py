@@ -41,11 +41,7 @@ def process_start(pid: int) -> int | None:
 
 def is_running(record: dict[str, Any]) -> bool:
     """Whether the very process that a record names still runs: its pid, its start and this boot agree."""
-    pid, start, boot = (
-        record.get("pid"),
-        record.get("process_start"),
-        record.get("boot_id"),
-    )
+    pid, start, boot = (record.get("pid"), record.get("process_start"), record.get("boot_id"))
     if not isinstance(pid, int) or pid <= 0 or boot != boot_id():
         return False
     try:
@@ -72,9 +68,7 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         or not isinstance(record.get("socket"), str)
         or not isinstance(record.get("epoch"), int)
     ):
-        raise NoServerError(
-            f"{path} is damaged, so no server can be found by it; {ENSURE}"
-        )
+        raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
     return record
 
 
@@ -91,9 +85,7 @@ def why_silent(record: dict[str, Any], fault: OSError) -> str:
     """Why the server that a lease names did not answer, told apart as far as the kernel lets us."""
     pid, epoch = record.get("pid"), record.get("epoch")
     named = f"the server of epoch {epoch} (pid {pid})"
-    if isinstance(
-        fault, (TimeoutError, BlockingIOError)
-    ):  # a full backlog refuses at once: nobody accepts
+    if isinstance(fault, (TimeoutError, BlockingIOError)):  # a full backlog refuses at once: nobody accepts
         return f"{named} holds and is silent; majordomus serve ensure replaces it"
     if record.get("boot_id") not in (None, boot_id()):
         return f"{named} ended with the machine's last run; {ENSURE}"

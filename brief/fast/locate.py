@@ -27,10 +27,8 @@ class Located:
 
     @property
     def name(self) -> str:
-        """The root as text that travels: bytes of it that are no UTF-8 are spelled `\\xNN`."""
-        return self.root.encode("utf-8", "surrogateescape").decode(
-            "utf-8", "backslashreplace"
-        )
+        """The root as text that travels: bytes of it that are no UTF-8 are spelled out, with a backslash and `xNN`."""
+        return self.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def read_small(path: str) -> str | None:
@@ -52,18 +50,14 @@ def current_folder() -> str:
     try:
         return os.getcwd()
     except OSError:
-        raise NotLocatedError(
-            "the current folder is gone; go to another, or name a checkout with --root"
-        ) from None
+        raise NotLocatedError("the current folder is gone; go to another, or name a checkout with --root") from None
 
 
 def locate(start: str) -> Located:
     """The checkout that holds the folder `start`; raises NotLocatedError with a sentence."""
     here = os.path.realpath(start)
     if not os.path.isdir(here):
-        raise NotLocatedError(
-            f"{start} is not a folder; name one inside a git checkout with --root"
-        )
+        raise NotLocatedError(f"{start} is not a folder; name one inside a git checkout with --root")
     folder = here
     while True:
         marker = os.path.join(folder, ".git")
@@ -76,9 +70,7 @@ def locate(start: str) -> Located:
             raise NotLocatedError(_inside_git_dir(folder))
         parent = os.path.dirname(folder)
         if parent == folder:
-            raise NotLocatedError(
-                f"{here} is not in a git repository; go to a checkout, or name one with --root"
-            )
+            raise NotLocatedError(f"{here} is not in a git repository; go to a checkout, or name one with --root")
         folder = parent
 
 
@@ -94,9 +86,7 @@ def _is_git_dir(folder: str) -> bool:
 def _linked(root: str, marker: str) -> Located:
     text = read_small(marker) or ""
     if not text.startswith("gitdir:"):
-        raise NotLocatedError(
-            f"{marker} does not name a git folder; mend it, or run git worktree repair"
-        )
+        raise NotLocatedError(f"{marker} does not name a git folder; mend it, or run git worktree repair")
     git_dir = os.path.realpath(os.path.join(root, text[len("gitdir:") :].strip()))
     if not _is_git_dir(git_dir):
         raise NotLocatedError(

@@ -11,13 +11,7 @@ import unicodedata
 
 from brief.fast.ask import LINE_SECONDS, ask
 from brief.fast.lease import NoServerError, state_dir
-from brief.fast.locate import (
-    Located,
-    NotLocatedError,
-    current_folder,
-    locate,
-    read_small,
-)
+from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
 
 STDIN_SECONDS = 0.3
 MOST_INPUT = 1_048_576
@@ -45,9 +39,7 @@ def _standard_input() -> bytes:
     deadline = time.monotonic() + STDIN_SECONDS
     received = b""
     while len(received) < MOST_INPUT:
-        ready, _, _ = select.select(
-            [descriptor], [], [], max(0.0, deadline - time.monotonic())
-        )
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
         piece = os.read(descriptor, 65_536) if ready else b""
         if not piece:
             break
@@ -90,9 +82,7 @@ def _asked(here: Located, session: str | None) -> str | None:
         answer = ask(here.common_dir, "GET", "/brief", params, seconds=LINE_SECONDS)
     except NoServerError:
         return None
-    return (
-        answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
-    )
+    return answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
 
 
 def line_file(here: Located, session: str | None) -> str:
@@ -102,13 +92,9 @@ def line_file(here: Located, session: str | None) -> str:
     return f"{state_dir(here.common_dir)}/lines/{checkout}{'~' + session if session else ''}"
 
 
-def last_known(
-    here: Located, session: str | None, now: float, columns: int | None
-) -> str:
+def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
-    named = (
-        [line_file(here, session)] if session is not None and _is_plain(session) else []
-    )
+    named = [line_file(here, session)] if session is not None and _is_plain(session) else []
     for path in (*named, line_file(here, None)):
         line = (read_small(path) or "").strip()
         try:
@@ -116,10 +102,7 @@ def last_known(
         except OSError:
             continue
         if line:
-            return fit(
-                f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}",
-                columns,
-            )
+            return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
 
 
@@ -137,20 +120,13 @@ def _age(seconds: float) -> str:
 def fit(line: str, columns: int | None) -> str:
     """The line without its last parts, as many as it takes to fit; the first part is never taken apart."""
     parts = line.split(SEPARATOR)
-    while (
-        columns is not None
-        and len(parts) > 1
-        and _cells(SEPARATOR.join(parts)) > columns
-    ):
+    while columns is not None and len(parts) > 1 and _cells(SEPARATOR.join(parts)) > columns:
         parts.pop()
     return SEPARATOR.join(parts)
 
 
 def _cells(text: str) -> int:
-    return sum(
-        2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c)
-        for c in text
-    )
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
 
 
 def _say(line: str) -> None:

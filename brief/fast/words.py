@@ -22,12 +22,7 @@ class Call:
 
     def params(self, root: str) -> list[tuple[str, str]]:
         """The query of the same call."""
-        given = [
-            ("format", self.format),
-            ("session", self.session),
-            ("width", self.width),
-            ("budget", self.budget),
-        ]
+        given = [("format", self.format), ("session", self.session), ("width", self.width), ("budget", self.budget)]
         named = [(name, value) for name, value in given if value is not None]
         return [("root", root), *named, *(("section", name) for name in self.sections)]
 

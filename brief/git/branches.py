@@ -22,9 +22,7 @@ def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> 
     """
     if named is not None:
         return _named(common_dir, named, deadline_s)
-    refs = _refs(
-        common_dir, deadline_s, *(HEADS + name for name in _USUAL), _ORIGIN_HEAD
-    )
+    refs = _refs(common_dir, deadline_s, *(HEADS + name for name in _USUAL), _ORIGIN_HEAD)
     if remote := refs.get(_ORIGIN_HEAD):
         return _further(common_dir, remote, deadline_s)
     for name in _USUAL:
@@ -35,9 +33,7 @@ def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> 
 
 def _named(common_dir: str, named: str, deadline_s: float) -> str:
     wanted = (named,) if named.startswith("refs/") else (HEADS + named, REMOTES + named)
-    found = (
-        _refs(common_dir, deadline_s, *wanted) if named and "\0" not in named else {}
-    )
+    found = _refs(common_dir, deadline_s, *wanted) if named and "\0" not in named else {}
     for ref in wanted:
         if ref in found:
             return ref
@@ -54,19 +50,13 @@ def _further(common_dir: str, remote: str, deadline_s: float) -> str:
     if local not in found or remote not in found:
         return next(iter(found), local)
     count = run(
-        ["rev-list", "--count", "--max-count=1", local, f"^{remote}", "--"],
-        seat(common_dir),
-        deadline_s=deadline_s,
+        ["rev-list", "--count", "--max-count=1", local, f"^{remote}", "--"], seat(common_dir), deadline_s=deadline_s
     )
     return remote if count.strip() == b"0" else local
 
 
 def _of_primary(common_dir: str, deadline_s: float) -> str:
-    listed = run(
-        ["for-each-ref", "--format=%(HEAD)%(refname)", HEADS],
-        seat(common_dir),
-        deadline_s=deadline_s,
-    )
+    listed = run(["for-each-ref", "--format=%(HEAD)%(refname)", HEADS], seat(common_dir), deadline_s=deadline_s)
     for line in listed.splitlines():
         if line.startswith(b"*"):
             return os.fsdecode(line[1:])
@@ -78,10 +68,6 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
 
 def _refs(common_dir: str, deadline_s: float, *wanted: str) -> dict[str, str]:
     """Those of the wanted refs that exist, by full name, each with the ref that it points at or an empty text."""
-    listed = run(
-        ["for-each-ref", "--format=%(refname)%00%(symref)", *wanted],
-        seat(common_dir),
-        deadline_s=deadline_s,
-    )
+    listed = run(["for-each-ref", "--format=%(refname)%00%(symref)", *wanted], seat(common_dir), deadline_s=deadline_s)
     pairs = (os.fsdecode(line).partition("\0") for line in listed.splitlines())
     return {ref: target for ref, _, target in pairs if ref in wanted}

@@ -34,9 +34,7 @@ _SET = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_KEPT = frozenset(
-    {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"}
-)
+_KEPT = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
 _MOST = 64 * 1024 * 1024
 _MOST_SAID = 8_192
 _USAGE = 129
@@ -56,12 +54,7 @@ def seat(common_dir: str) -> str:
 
 
 def run(
-    args: Sequence[str],
-    cwd: str,
-    *,
-    deadline_s: float = 5.0,
-    env: Mapping[str, str] | None = None,
-    most: int = _MOST,
+    args: Sequence[str], cwd: str, *, deadline_s: float = 5.0, env: Mapping[str, str] | None = None, most: int = _MOST
 ) -> bytes:
     """What `git ARGS` prints, run in `cwd` for at most `deadline_s` seconds, at most `most` bytes of it.
 
@@ -71,13 +64,9 @@ def run(
     try:
         printed, said = _drain(process, time.monotonic() + deadline_s, most)
     except TimeoutError as error:
-        raise GitTimeoutError(
-            f"git {args[0]} in {_clean(cwd)} gave no answer within {deadline_s:.3g} s"
-        ) from error
+        raise GitTimeoutError(f"git {args[0]} in {_clean(cwd)} gave no answer within {deadline_s:.3g} s") from error
     except OverflowError as error:
-        raise GitError(
-            f"git {args[0]} in {_clean(cwd)} printed more than {most:,} bytes"
-        ) from error
+        raise GitError(f"git {args[0]} in {_clean(cwd)} printed more than {most:,} bytes") from error
     finally:
         _end(process)
     if process.returncode != 0:
@@ -87,17 +76,11 @@ def run(
 
 def _environment() -> dict[str, str]:
     """The caller's, without what would point git at another repository, index or trace file."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
     return kept | _SET
 
 
-def _start(
-    args: Sequence[str], cwd: str, env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [*_GIT, *args],
@@ -109,22 +92,14 @@ def _start(
             start_new_session=True,
         )
     except ValueError as error:
-        raise GitError(
-            f"git {args[0]} cannot be asked about a name with a NUL in it"
-        ) from error
+        raise GitError(f"git {args[0]} cannot be asked about a name with a NUL in it") from error
     except OSError as error:
         if not os.path.isdir(cwd):
-            raise GitError(
-                f"{_clean(cwd)} is not there, so git cannot be asked in it"
-            ) from error
-        raise GitError(
-            f"git cannot be started ({error.strerror}); install git, or put it on PATH"
-        ) from error
+            raise GitError(f"{_clean(cwd)} is not there, so git cannot be asked in it") from error
+        raise GitError(f"git cannot be started ({error.strerror}); install git, or put it on PATH") from error
 
 
-def _drain(
-    process: subprocess.Popen[bytes], end: float, most: int
-) -> tuple[bytes, bytes]:
+def _drain(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[bytes, bytes]:
     """Both streams to their ends; raises TimeoutError after `end`, OverflowError past `most` bytes of output."""
     printed, said = bytearray(), bytearray()
     with selectors.DefaultSelector() as selector:
@@ -152,9 +127,7 @@ def _drain(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Leave no process of the group behind, nor a pipe open."""
-    if (
-        process.returncode is None
-    ):  # not waited for yet, so that its number cannot be another's
+    if process.returncode is None:  # not waited for yet, so that its number cannot be another's
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -171,15 +144,8 @@ def _failure(args: Sequence[str], cwd: str, code: int, said: bytes) -> GitError:
         return old
     if code < 0:
         return GitError(f"git {args[0]} in {_clean(cwd)} was ended by signal {-code}")
-    first = (
-        next(
-            (line for line in text.splitlines() if not line.startswith("warning:")), ""
-        )
-        or f"exit code {code}"
-    )
-    return GitError(
-        f"git {args[0]} failed in {_clean(cwd)}: {_clean(first.removeprefix('fatal: '))}"
-    )
+    first = next((line for line in text.splitlines() if not line.startswith("warning:")), "") or f"exit code {code}"
+    return GitError(f"git {args[0]} failed in {_clean(cwd)}: {_clean(first.removeprefix('fatal: '))}")
 
 
 def _refused(cwd: str, text: str) -> GitError:
@@ -194,15 +160,11 @@ def _refused(cwd: str, text: str) -> GitError:
 def _too_old(cwd: str) -> GitError | None:
     """A sentence where the git on PATH is older than what is needed; called after it refused its arguments."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        told = subprocess.run(
-            ["git", "--version"], cwd=cwd, capture_output=True, timeout=5, check=False
-        ).stdout
+        told = subprocess.run(["git", "--version"], cwd=cwd, capture_output=True, timeout=5, check=False).stdout
         version = re.search(rb"(\d+)\.(\d+)[.\w]*", told)
         if version and (int(version[1]), int(version[2])) < OLDEST:
             needed = ".".join(map(str, OLDEST))
-            return GitError(
-                f"git {version[0].decode()} is too old: install git {needed} or newer"
-            )
+            return GitError(f"git {version[0].decode()} is too old: install git {needed} or newer")
     return None
 
 

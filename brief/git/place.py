@@ -24,9 +24,7 @@ def repository(here: Located, checkouts: Iterable[Checkout]) -> Repository:
     listed = {checkout.git_dir: checkout for checkout in checkouts}
     own, primary = listed.get(here.git_dir), listed.get(here.common_dir)
     if own is None or primary is None:
-        raise RepositoryError(
-            f"git does not list {here.root} as a work tree; run git worktree repair in it"
-        )
+        raise RepositoryError(f"git does not list {here.root} as a work tree; run git worktree repair in it")
     return Repository(
         root=spelled(here.root),
         common_dir=spelled(here.common_dir),

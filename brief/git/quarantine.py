@@ -17,18 +17,13 @@ def quarantine(common_dir: str) -> Iterator[dict[str, str]]:
     The alternates that the repository names itself are followed by git from there.
     """
     try:
-        folder = tempfile.TemporaryDirectory(
-            prefix="majordomus-objects-", ignore_cleanup_errors=True
-        )
+        folder = tempfile.TemporaryDirectory(prefix="majordomus-objects-", ignore_cleanup_errors=True)
     except OSError as error:
         raise GitError(
             f"no temporary folder for git's objects can be made in {tempfile.gettempdir()}: {reason_of(error)}"
         ) from error
     with folder as objects:
-        yield {
-            "GIT_OBJECT_DIRECTORY": objects,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(f"{common_dir}/objects"),
-        }
+        yield {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(f"{common_dir}/objects")}
 
 
 def _quoted(path: str) -> str:

@@ -33,11 +33,7 @@ class WorktreeShelf:
         with self._lock:
             state = self._look()
             lasting = not any_young(state[1])
-            if not (
-                self._listing
-                and state == self._state
-                and self._present == _present(self._listing)
-            ):
+            if not (self._listing and state == self._state and self._present == _present(self._listing)):
                 self._listing = ()
                 self._listing = worktrees(self.common_dir, deadline_s)
                 self._present = _present(self._listing)
@@ -57,19 +53,12 @@ class WorktreeShelf:
         names: list[str] = []
         with contextlib.suppress(OSError):
             names = sorted(os.listdir(f"{common}/worktrees"))
-        stamps = [
-            stamp(f"{common}/{name}")
-            for name in ("config", "config.worktree", "packed-refs")
-        ]
+        stamps = [stamp(f"{common}/{name}") for name in ("config", "config.worktree", "packed-refs")]
         tables = stamp(f"{common}/reftable/tables.list")
         stamps += [tables, *self._head(common)]
         for name in names:
             git_dir = f"{common}/worktrees/{name}"
-            stamps += [
-                stamp(f"{git_dir}/gitdir"),
-                stamp(f"{git_dir}/locked"),
-                *self._head(git_dir),
-            ]
+            stamps += [stamp(f"{git_dir}/gitdir"), stamp(f"{git_dir}/locked"), *self._head(git_dir)]
             if tables:
                 stamps.append(stamp(f"{git_dir}/reftable/tables.list"))
         return tuple(names), tuple(stamps)
@@ -98,8 +87,5 @@ class WorktreeShelf:
 def _present(listing: tuple[Checkout, ...]) -> tuple[int, ...]:
     """For each checkout how much of it is there: 2 with what links it to git, 1 the bare folder, 0 nothing."""
     return tuple(
-        2
-        if os.path.exists(f"{checkout.root}/.git")
-        else int(os.path.isdir(checkout.root))
-        for checkout in listing
+        2 if os.path.exists(f"{checkout.root}/.git") else int(os.path.isdir(checkout.root)) for checkout in listing
     )

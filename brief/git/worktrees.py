@@ -33,11 +33,7 @@ class Checkout:
 
 def worktrees(common_dir: str, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
     """Every checkout of the repository, the primary one first; raises GitError."""
-    listed = run(
-        ["worktree", "list", "--porcelain", "-z"],
-        seat(common_dir),
-        deadline_s=deadline_s,
-    )
+    listed = run(["worktree", "list", "--porcelain", "-z"], seat(common_dir), deadline_s=deadline_s)
     git_dirs = _git_dirs(common_dir)
     blocks = [_attributes(block) for block in listed.split(b"\0\0") if block]
     if not blocks:
@@ -70,14 +66,10 @@ def _elsewhere(common_dir: str, deadline_s: float) -> str:
 
 def _linked(told: dict[str, str], git_dirs: dict[str, str]) -> Checkout:
     root = told["worktree"]
-    return _checkout(
-        told, root, git_dirs.get(os.path.realpath(root), ""), primary=False
-    )
+    return _checkout(told, root, git_dirs.get(os.path.realpath(root), ""), primary=False)
 
 
-def _checkout(
-    told: dict[str, str], root: str, git_dir: str, *, primary: bool
-) -> Checkout:
+def _checkout(told: dict[str, str], root: str, git_dir: str, *, primary: bool) -> Checkout:
     head = told.get("HEAD", "").strip("0")
     branch = told.get("branch")
     return Checkout(
@@ -102,9 +94,7 @@ def _git_dirs(common_dir: str) -> dict[str, str]:
     except OSError:
         return {}
     return {
-        os.path.realpath(
-            os.path.dirname(os.path.join(folder, name, marker.rstrip("\n")))
-        ): f"{folder}/{name}"
+        os.path.realpath(os.path.dirname(os.path.join(folder, name, marker.rstrip("\n")))): f"{folder}/{name}"
         for name in names
         if (marker := read_small(f"{folder}/{name}/gitdir"))
     }

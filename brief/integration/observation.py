@@ -25,13 +25,9 @@ class Observation(Wire):
     are not among the entries.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True
-    )
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
-    schema_: Literal["majordomus.observation/v1"] = Field(
-        default=SCHEMA, alias="schema"
-    )
+    schema_: Literal["majordomus.observation/v1"] = Field(default=SCHEMA, alias="schema")
     observed_at: Moment
     base: str
     base_sha: str
@@ -47,10 +43,7 @@ class Observation(Wire):
     def data(self) -> IntegrationData:
         """The observation as a brief carries it."""
         return IntegrationData(
-            open=len(self.entries) + self.omitted,
-            next=self.next,
-            observed_at=self.observed_at,
-            queue=self.entries,
+            open=len(self.entries) + self.omitted, next=self.next, observed_at=self.observed_at, queue=self.entries
         )
 
     def write(self, path: str) -> None:
@@ -58,9 +51,7 @@ class Observation(Wire):
         try:
             replace(path, self.model_dump_json().encode())
         except OSError as error:
-            raise ObservationError(
-                f"the observation cannot be written to {path}: {reason_of(error)}"
-            ) from error
+            raise ObservationError(f"the observation cannot be written to {path}: {reason_of(error)}") from error
 
 
 def read(path: str) -> Observation | None:
@@ -74,13 +65,9 @@ def read(path: str) -> Observation | None:
     try:
         return Observation.model_validate_json(content)
     except ValidationError as error:
-        fault = error.errors(
-            include_url=False, include_context=False, include_input=False
-        )[0]
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the text"
-        raise ObservationError(
-            f"{path} is not an observation ({where}: {fault['msg']}); {_REMEDY}"
-        ) from error
+        raise ObservationError(f"{path} is not an observation ({where}: {fault['msg']}); {_REMEDY}") from error
 
 
 _REMEDY = "make a new one with majordomus queue refresh"

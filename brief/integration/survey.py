@@ -27,9 +27,7 @@ class _Branch:
     committed_at: datetime | None
 
 
-def observe(
-    common_dir: str, base: str, now: datetime, budget_s: float = 20.0
-) -> Observation:
+def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -> Observation:
     """Survey the local branches against `base`, a full ref name; `now` is stamped on the observation.
 
     The 200 branches with the newest commits are looked at, in that order, for at most `budget_s` seconds; the others
@@ -80,21 +78,13 @@ def _commit_of(git: _Git, base: str) -> str:
 
 def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
     """The branches with a commit that the base lacks, newest first; a name that stands for another branch is none."""
-    listed = git(
-        "for-each-ref",
-        "--sort=-committerdate",
-        f"--no-merged={base_sha}",
-        f"--format={_FORMAT}",
-        HEADS,
-    )
+    listed = git("for-each-ref", "--sort=-committerdate", f"--no-merged={base_sha}", f"--format={_FORMAT}", HEADS)
     branches = []
     for line in listed.splitlines():
         ref, sha, seconds, symref = line.split(b"\0")
         name = os.fsdecode(ref)
         if name != base and not symref:
-            branches.append(
-                _Branch(name.removeprefix(HEADS), sha.decode(), _moment(seconds))
-            )
+            branches.append(_Branch(name.removeprefix(HEADS), sha.decode(), _moment(seconds)))
     return branches
 
 
@@ -108,20 +98,10 @@ def _moment(seconds: bytes) -> datetime | None:
 
 def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[QueueEntry]:
     """One entry a branch, until the time is up."""
-    roots = {
-        c.branch: c.root
-        for c in worktrees(git.common_dir, git.left)
-        if c.branch is not None and not c.gone
-    }
+    roots = {c.branch: c.root for c in worktrees(git.common_dir, git.left) if c.branch is not None and not c.gone}
     with contextlib.suppress(GitTimeoutError):
         for branch in branches:
-            counts = git(
-                "rev-list",
-                "--left-right",
-                "--count",
-                f"{base_sha}...{branch.sha}",
-                "--",
-            )
+            counts = git("rev-list", "--left-right", "--count", f"{base_sha}...{branch.sha}", "--")
             behind, ahead = map(int, counts.split())
             root = roots.get(branch.name)
             yield QueueEntry(
@@ -140,9 +120,4 @@ def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[Queu
 def _turn(entry: QueueEntry) -> tuple[bool, bool, datetime, str]:
     """The order of merging: what holds all of the base first, then by age, the oldest first."""
     unknown = entry.committed_at is None
-    return (
-        entry.behind > 0,
-        unknown,
-        entry.committed_at or datetime.max.replace(tzinfo=UTC),
-        entry.name,
-    )
+    return (entry.behind > 0, unknown, entry.committed_at or datetime.max.replace(tzinfo=UTC), entry.name)

@@ -56,9 +56,7 @@ def look(path: str) -> Folder:
     return Folder(path, tuple(sorted(files, key=lambda file: file.slug)), reason)
 
 
-def _gather(
-    entries: Iterable[os.DirEntry[str]], folder: str
-) -> tuple[list[NoticeFile], str | None]:
+def _gather(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], str | None]:
     files: list[NoticeFile] = []
     room = MOST_BYTES
     for count, entry in enumerate(entries):
@@ -83,26 +81,18 @@ def _file(entry: os.DirEntry[str], folder: str) -> Iterator[NoticeFile]:
     slug, path = entry.name.removesuffix(_SUFFIX), entry.path
     target = os.path.realpath(path) if entry.is_symlink() else path
     try:
-        found = (
-            os.stat(target) if entry.is_symlink() else entry.stat(follow_symlinks=False)
-        )
+        found = os.stat(target) if entry.is_symlink() else entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         if entry.is_symlink():
             yield NoticeFile(path, slug, target, None, "is a link to nothing")
         return
     except OSError as error:
-        yield NoticeFile(
-            path, slug, target, None, f"cannot be looked at: {reason_of(error)}"
-        )
+        yield NoticeFile(path, slug, target, None, f"cannot be looked at: {reason_of(error)}")
         return
-    yield NoticeFile(
-        path, slug, target, stamp_of(found), _fault(entry, target, found, folder)
-    )
+    yield NoticeFile(path, slug, target, stamp_of(found), _fault(entry, target, found, folder))
 
 
-def _fault(
-    entry: os.DirEntry[str], target: str, found: os.stat_result, folder: str
-) -> str | None:
+def _fault(entry: os.DirEntry[str], target: str, found: os.stat_result, folder: str) -> str | None:
     if entry.is_symlink() and not _inside(target, folder):
         return "is a link that leads out of its folder"
     if not stat.S_ISREG(found.st_mode):
@@ -114,9 +104,7 @@ def _fault(
 
 def _weight(file: NoticeFile) -> int:
     """The bytes that will be read of a file: none of one that is refused."""
-    return (
-        file.stamp[2] if file.stamp and not file.fault and file.stamp[2] <= LIMIT else 0
-    )
+    return file.stamp[2] if file.stamp and not file.fault and file.stamp[2] <= LIMIT else 0
 
 
 def _inside(target: str, folder: str) -> bool:

@@ -40,22 +40,12 @@ class NoticeStore:
         """All notices as the files are now; notices of one slug in two folders are both kept."""
         folders = [look(folder) for folder in self.folders]
         with self._lock:
-            outcomes = self._outcomes(
-                [file for folder in folders for file in folder.files]
-            )
+            outcomes = self._outcomes([file for folder in folders for file in folder.files])
         notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
         return Shelf(
             notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
-            unparsable=tuple(
-                (spelled(path), outcome)
-                for path, outcome in outcomes
-                if isinstance(outcome, str)
-            ),
-            folders_unread=tuple(
-                (spelled(folder.path), folder.reason)
-                for folder in folders
-                if folder.reason
-            ),
+            unparsable=tuple((spelled(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
+            folders_unread=tuple((spelled(folder.path), folder.reason) for folder in folders if folder.reason),
         )
 
     def signature(self) -> Hashable:
@@ -68,11 +58,7 @@ class NoticeStore:
         keep: dict[str, tuple[Stamp, _Outcome]] = {}
         for file in files:
             kept = self._kept.get(file.path)
-            outcome = (
-                kept[1]
-                if kept and kept[0] == file.stamp and not file.fault
-                else _parse(file)
-            )
+            outcome = kept[1] if kept and kept[0] == file.stamp and not file.fault else _parse(file)
             if outcome is None:
                 continue
             outcomes.append((file.path, outcome))

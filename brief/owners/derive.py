@@ -12,9 +12,7 @@ def answer(world: World, ask: Ask) -> DeriveSection:  # noqa: ARG001 - every own
     """Free, or who holds it, as the kernel says at this moment."""
     found = standing(world.state_dir)
     return DeriveSection(
-        status=Status.READ
-        if found.reason is None or found.standing == "stale"
-        else Status.PARTIAL,
+        status=Status.READ if found.reason is None or found.standing == "stale" else Status.PARTIAL,
         headline=_headline(found),
         rows=(Row(text=clean(found.reason)),) if found.reason else (),
         data=DeriveData(
@@ -22,9 +20,7 @@ def answer(world: World, ask: Ask) -> DeriveSection:  # noqa: ARG001 - every own
             holder=found.holder.model_dump(mode="json") if found.holder else None,
             waiting=found.waiting,
         ),
-        reason=found.reason
-        if found.reason is not None and found.standing != "stale"
-        else None,
+        reason=found.reason if found.reason is not None and found.standing != "stale" else None,
         as_of=world.now(),
     )
 
@@ -33,9 +29,5 @@ def _headline(found: DeriveStanding) -> str:
     if found.standing == "free":
         return "free"
     waiting = f", {found.waiting} waiting" if found.waiting else ""
-    by = (
-        f" by {clean(found.holder.checkout, 80)}, {clean(found.holder.command, 80)}"
-        if found.holder
-        else ""
-    )
+    by = f" by {clean(found.holder.checkout, 80)}, {clean(found.holder.command, 80)}" if found.holder else ""
     return f"{found.standing}{by}{waiting}"

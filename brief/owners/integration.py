@@ -17,9 +17,7 @@ def answer(world: World, ask: Ask) -> IntegrationSection:
     provider = ask.settings.integration.provider
     if provider == "none":
         return IntegrationSection(
-            status=Status.UNDECLARED,
-            headline="no queue is set up",
-            reason="integration.provider is none",
+            status=Status.UNDECLARED, headline="no queue is set up", reason="integration.provider is none"
         )
     if provider == "github":
         return _unread(
@@ -28,22 +26,14 @@ def answer(world: World, ask: Ask) -> IntegrationSection:
     observation = read(f"{world.state_dir}/observation.json")
     if observation is None:
         return _unread(f"the branches were never looked at; run {REFRESH}")
-    return _section(
-        observation,
-        world.now(),
-        timedelta(minutes=ask.settings.integration.refresh_minutes),
-    )
+    return _section(observation, world.now(), timedelta(minutes=ask.settings.integration.refresh_minutes))
 
 
 def _unread(reason: str) -> IntegrationSection:
-    return IntegrationSection(
-        status=Status.UNREAD, headline="queue unread", reason=reason
-    )
+    return IntegrationSection(status=Status.UNREAD, headline="queue unread", reason=reason)
 
 
-def _section(
-    observation: Observation, now: datetime, fresh_for: timedelta
-) -> IntegrationSection:
+def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:
     waiting = observation.entries
     left_out = observation.omitted
     return IntegrationSection(
@@ -51,9 +41,7 @@ def _section(
         headline=_headline(observation, now, fresh_for),
         rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
         data=observation.data(),
-        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are"
-        if left_out
-        else None,
+        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are" if left_out else None,
         as_of=observation.observed_at,
         omitted=left_out,
     )
@@ -64,22 +52,12 @@ def _headline(observation: Observation, now: datetime, fresh_for: timedelta) -> 
     noun = "branch" if count == 1 else "branches"
     begun = f", next {clean(observation.next, 60)}" if observation.next else ""
     age = now - observation.observed_at
-    old = (
-        f", older than integration.refresh_minutes: {REFRESH}"
-        if age > fresh_for
-        else ""
-    )
+    old = f", older than integration.refresh_minutes: {REFRESH}" if age > fresh_for else ""
     return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {span(age)} ago{old})"
 
 
 def _row(entry: QueueEntry, now: datetime) -> str:
     behind = f", {entry.behind} behind" if entry.behind else ""
-    age = (
-        f", last commit {span(now - entry.committed_at)} ago"
-        if entry.committed_at
-        else ""
-    )
-    where = (
-        f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
-    )
+    age = f", last commit {span(now - entry.committed_at)} ago" if entry.committed_at else ""
+    where = f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
     return f"{clean(entry.name, 60)}: {entry.ahead} ahead{behind}{age}{where}"

@@ -10,9 +10,7 @@ def answer(world: World, ask: Ask) -> MeshSection:  # noqa: ARG001 - every owner
     """Undeclared where `mesh.url` is not set; unread where it is, since nothing here can ask another machine."""
     if ask.settings.mesh.url is None:
         return MeshSection(
-            status=Status.UNDECLARED,
-            headline="no other machine is set up",
-            reason="mesh.url is not set",
+            status=Status.UNDECLARED, headline="no other machine is set up", reason="mesh.url is not set"
         )
     return MeshSection(
         status=Status.UNREAD,

@@ -16,11 +16,7 @@ from brief.owners.world import Ask, World, own_episode
 def answer(world: World, ask: Ask) -> PeersSection:
     """Everybody but the one who asks; unread where no server holds the board, since then nobody was asked."""
     if world.absence is not None:
-        return PeersSection(
-            status=Status.UNREAD,
-            headline="peers unread: nobody was asked",
-            reason=world.absence,
-        )
+        return PeersSection(status=Status.UNREAD, headline="peers unread: nobody was asked", reason=world.absence)
     now = world.now()
     known = world.sessions.known()
     boards = _boards(world, known)
@@ -31,10 +27,7 @@ def answer(world: World, ask: Ask) -> PeersSection:
     return PeersSection(
         status=Status.READ,
         headline=_headline(len(peers), boards),
-        rows=tuple(
-            Row(text=text)
-            for text in (*_peer_rows(peers, boards, now), *_board_rows(boards))
-        ),
+        rows=tuple(Row(text=text) for text in (*_peer_rows(peers, boards, now), *_board_rows(boards))),
         data=PeersData(count=len(peers), boards=boards, peers=peers),
         as_of=now,
     )
@@ -43,9 +36,7 @@ def answer(world: World, ask: Ask) -> PeersSection:
 def _boards(world: World, known: tuple[KnownEpisode, ...]) -> tuple[Board, ...]:
     """A board for each checkout that git lists, then one for each that only an episode remembers."""
     counts = Counter(one.episode.checkout for one in known)
-    listed = [
-        _board(checkout, counts) for checkout in world.worktrees() if not checkout.bare
-    ]
+    listed = [_board(checkout, counts) for checkout in world.worktrees() if not checkout.bare]
     paths = {board.path for board in listed}
     forgotten = [
         Board(
@@ -66,12 +57,7 @@ def _board(checkout: Checkout, counts: Counter[str]) -> Board:
     path = wire(checkout.root)
     standing, reason = _standing(checkout)
     return Board(
-        kind="checkout",
-        name=_name(path),
-        path=path,
-        standing=standing,
-        reason=reason,
-        count=counts.get(path, 0),
+        kind="checkout", name=_name(path), path=path, standing=standing, reason=reason, count=counts.get(path, 0)
     )
 
 
@@ -108,26 +94,18 @@ def _headline(count: int, boards: tuple[Board, ...]) -> str:
     sessions = f"{count} other session{'' if count == 1 else 's'}"
     missing = sum(board.standing != "ready" for board in boards)
     told = f", {missing} of them gone or prunable" if missing else ""
-    return (
-        f"{sessions} in {len(boards)} checkout{'' if len(boards) == 1 else 's'}{told}"
-    )
+    return f"{sessions} in {len(boards)} checkout{'' if len(boards) == 1 else 's'}{told}"
 
 
-def _peer_rows(
-    peers: tuple[Peer, ...], boards: tuple[Board, ...], now: datetime
-) -> list[str]:
+def _peer_rows(peers: tuple[Peer, ...], boards: tuple[Board, ...], now: datetime) -> list[str]:
     names = {board.path: board.name for board in boards}
-    return [
-        _peer_row(peer, names.get(peer.checkout, peer.checkout), now) for peer in peers
-    ]
+    return [_peer_row(peer, names.get(peer.checkout, peer.checkout), now) for peer in peers]
 
 
 def _peer_row(peer: Peer, board: str, now: datetime) -> str:
     state = peer.state.value
     if peer.standing == "unheard" and peer.heard is not None:
-        state = (
-            f"unheard since the server started, last heard {span(now - peer.heard)} ago"
-        )
+        state = f"unheard since the server started, last heard {span(now - peer.heard)} ago"
     branch = f" on {clean(peer.branch, 60)}" if peer.branch else ""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
     return f"{clean(board, 60)}{branch}, {clean(peer.provider, 40)} {peer.episode[:8]}, {state}{task}"

@@ -23,9 +23,7 @@ def answer(world: World, ask: Ask) -> StateSection:
         status=Status.READ,
         headline=_headline(own, fact, here, ask, now),
         rows=_rows(own, task, fact, ask, now),
-        data=StateData(
-            episode=_episode_fact(own) if own else None, open=here, task=fact
-        ),
+        data=StateData(episode=_episode_fact(own) if own else None, open=here, task=fact),
         as_of=now,
     )
 
@@ -45,9 +43,7 @@ def _episode_fact(own: KnownEpisode) -> EpisodeFact:
 
 
 def _task_fact(task: Task, now: datetime, settings: Settings) -> TaskFact:
-    following = believable_next(
-        task, now, timedelta(minutes=settings.session.freshness.stale_minutes)
-    )
+    following = believable_next(task, now, timedelta(minutes=settings.session.freshness.stale_minutes))
     return TaskFact(
         title=task.title,
         scope=task.scope,
@@ -58,9 +54,7 @@ def _task_fact(task: Task, now: datetime, settings: Settings) -> TaskFact:
     )
 
 
-def _headline(
-    own: KnownEpisode | None, fact: TaskFact | None, here: int, ask: Ask, now: datetime
-) -> str:
+def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, ask: Ask, now: datetime) -> str:
     if fact is not None:
         return f"{clean(fact.title)}, since {span(now - fact.since)}"
     if own is not None:
@@ -73,11 +67,7 @@ def _headline(
 
 
 def _rows(
-    own: KnownEpisode | None,
-    task: Task | None,
-    fact: TaskFact | None,
-    ask: Ask,
-    now: datetime,
+    own: KnownEpisode | None, task: Task | None, fact: TaskFact | None, ask: Ask, now: datetime
 ) -> tuple[Row, ...]:
     said: list[str] = []
     if own is not None and own.episode.checkout != ask.checkout:
@@ -86,16 +76,8 @@ def _rows(
         if fact.scope:
             said.append("scope " + ", ".join(clean(path, 80) for path in fact.scope))
         if fact.next is not None:
-            ageing = is_ageing(
-                task,
-                now,
-                timedelta(minutes=ask.settings.session.freshness.fresh_minutes),
-            )
-            aged = (
-                f" (said {span(now - task.next_since)} ago)"
-                if ageing and task.next_since
-                else ""
-            )
+            ageing = is_ageing(task, now, timedelta(minutes=ask.settings.session.freshness.fresh_minutes))
+            aged = f" (said {span(now - task.next_since)} ago)" if ageing and task.next_since else ""
             said.append(f"next: {clean(fact.next, 300)}{aged}")
         if fact.next_withheld is not None:
             said.append(f"next action withheld: {fact.next_withheld}")

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from brief.capabilities import CAPABILITIES
@@ -37,26 +38,33 @@ ENTRY_SCHEMA = "majordomus.server/v1"
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What a server answers from and where."""
+
+    lease: Lease
+    root: str
+    database: Database
+    path: Path
+    tcp: str | None
+    listeners: tuple[socket.socket, ...]
+
+
 def serve(lease: Lease, root: str, stopping: Stopping) -> None:
     """Serve under `lease` until something ends it; leaves behind no file that it made."""
     with contextlib.ExitStack() as leaving:
         leaving.callback(lease.release)
         if stopping.asked:
             return
-        database = Database(lease.state_dir / DATABASE, lease.epoch)
-        leaving.callback(database.close)
-        folder = runtime_folder(os.environ, socket_name(lease.common_dir, lease.epoch))
-        path = folder / socket_name(lease.common_dir, lease.epoch)
+        database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
+        name = socket_name(lease.common_dir, lease.epoch)
+        path = runtime_folder(os.environ, name) / name
         listeners = [leaving.enter_context(_listening(path))]
         port = _trusted_port(lease, root)
         if port is not None:
-            listeners.append(
-                leaving.enter_context(contextlib.closing(bind_loopback(port)))
-            )
+            listeners.append(leaving.enter_context(contextlib.closing(bind_loopback(port))))
         tcp = f"http://127.0.0.1:{port}" if port is not None else None
-        asyncio.run(
-            _answer(lease, root, database, path, tcp, listeners, leaving, stopping)
-        )
+        asyncio.run(_answer(_Opened(lease, root, database, path, tcp, tuple(listeners)), stopping))
 
 
 @contextlib.contextmanager
@@ -70,48 +78,26 @@ def _listening(path: Path) -> Iterator[socket.socket]:
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
-    settings, _ = effective(
-        read_policy(root).settings, Trust.read(), lease.common_dir, root
-    )
+    settings, _ = effective(read_policy(root).settings, Trust.read(), lease.common_dir, root)
     return settings.server.port
 
 
-async def _answer(  # noqa: PLR0913 - what was opened, each by its name
-    lease: Lease,
-    root: str,
-    database: Database,
-    path: Path,
-    tcp: str | None,
-    listeners: list[socket.socket],
-    leaving: contextlib.ExitStack,
-    stopping: Stopping,
-) -> None:
-    holder = Holder(lease, root, path, tcp)
-    board = Board(database)
+async def _answer(opened: _Opened, stopping: Stopping) -> None:
+    lease = opened.lease
+    holder = Holder(lease, opened.root, opened.path, opened.tcp)
+    stopping.tell(holder.ending)
+    board = Board(opened.database)
     lines = LineKeeper(lease.state_dir / "lines")
     lines.prepare()
     desk = Desk(
-        lease.common_dir,
-        now=utc_now,
-        sessions=board,
-        absence=None,
-        identity=holder.identity,
-        composed=lines.keep,
+        lease.common_dir, now=utc_now, sessions=board, absence=None, identity=holder.identity, composed=lines.keep
     )
-    stopping.tell(holder.ending)
-    web = WebServer(
-        build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending
-    )
-    leaving.enter_context(_entered(path.parent / "servers", holder))
-    lease.publish(path, tcp, holder.since)
-    log.info(
-        "serving",
-        extra={"epoch": lease.epoch, "socket": str(path), "tcp": tcp, "root": root},
-    )
-    watching = asyncio.ensure_future(holder.watch(desk))
-    try:
-        await web.serve(sockets=listeners)
-    finally:
+    web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
+    with _entered(opened.path.parent / "servers", holder):
+        lease.publish(opened.path, opened.tcp, holder.since)
+        log.info("serving", extra={"epoch": lease.epoch, "socket": str(opened.path), "tcp": opened.tcp})
+        watching = asyncio.ensure_future(holder.watch(desk))
+        await web.serve(sockets=list(opened.listeners))
         watching.cancel()
         with contextlib.suppress(MajordomusError):
             board.store_hearings()

@@ -68,13 +68,7 @@ def ensure(here: Located) -> Ensured:
 def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
     """What the holder says of itself, or None and why nobody who holds the repository answers."""
     try:
-        answer = fast.ask(
-            here.common_dir,
-            "GET",
-            "/server",
-            [("root", here.name)],
-            seconds=PING_SECONDS,
-        )
+        answer = fast.ask(here.common_dir, "GET", "/server", [("root", here.name)], seconds=PING_SECONDS)
         status = answer.json()
     except leases.NoServerError as fault:
         return None, str(fault)
@@ -83,10 +77,7 @@ def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
     if answer.status != 200 or not isinstance(status, dict):
         return None, f"the answer is {answer.status}: {clean(str(status))}"
     if status.get("standing") != "holds":
-        return (
-            None,
-            f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}",
-        )
+        return (None, f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}")
     return status, ""
 
 
@@ -105,11 +96,7 @@ def _start(here: Located) -> subprocess.Popen[bytes]:
 def _environment() -> dict[str, str]:
     """The caller's environment less what is the secret or the name of its own session: a server answers for all."""
     kept = "CLAUDE_CONFIG_DIR"
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name == kept or not name.startswith("CLAUDE")
-    }
+    return {name: value for name, value in os.environ.items() if name == kept or not name.startswith("CLAUDE")}
 
 
 def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
@@ -117,9 +104,7 @@ def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
     if start.returncode in (0, HELD):
         return
     said = start.stderr.read().decode("utf-8", "replace") if start.stderr else ""
-    raise StartError(
-        clean(said, 1_000) or f"the server ended at once with code {start.returncode}"
-    )
+    raise StartError(clean(said, 1_000) or f"the server ended at once with code {start.returncode}")
 
 
 def _end_holder(here: Located) -> None:
@@ -133,22 +118,14 @@ def _end_holder(here: Located) -> None:
 def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
     """End the server of the repository and wait until it has; what it said of itself, None where none answers."""
     try:
-        answer = fast.ask(
-            here.common_dir, "POST", "/server/stop", [], {"root": here.name}
-        )
+        answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})
     except leases.NoServerError:
         return None
     status: dict[str, Any] = answer.json()
-    record = {
-        "pid": status["pid"],
-        "process_start": leases.process_start(status["pid"]),
-        "boot_id": leases.boot_id(),
-    }
+    record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
     deadline = time.monotonic() + seconds
     while leases.is_running(record):
         if time.monotonic() > deadline:
-            raise NoServerError(
-                f"pid {status['pid']} was asked to end and still runs after {seconds:.0f} s"
-            )
+            raise NoServerError(f"pid {status['pid']} was asked to end and still runs after {seconds:.0f} s")
         time.sleep(STEP_SECONDS)
     return status

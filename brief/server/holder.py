@@ -50,9 +50,7 @@ class Holder:
 
     def ends_idle(self) -> datetime:
         """When this server ends if nobody calls."""
-        return utc_now() + timedelta(
-            seconds=self._called + self._idle_seconds - time.monotonic()
-        )
+        return utc_now() + timedelta(seconds=self._called + self._idle_seconds - time.monotonic())
 
     @property
     def reason(self) -> str | None:
@@ -76,9 +74,7 @@ class Holder:
     def refuse_if_superseded(self) -> None:
         """Raise SupersededError where this server may write nothing more."""
         if self.reason is not None:
-            raise SupersededError(
-                f"{self.reason}; run majordomus serve ensure and ask again"
-            )
+            raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
 
     async def watch(self, desk: Desk) -> None:
         """Every 10 s look whether the lease is still ours, store who was heard, and end when nobody needs us."""
@@ -106,8 +102,5 @@ class Holder:
     def _is_unneeded(self, desk: Desk) -> bool:
         now = time.monotonic()
         if self.superseded_since is not None:
-            return (
-                not desk.board.known()
-                or now - self.superseded_since > SUPERSEDED_SECONDS
-            )
+            return not desk.board.known() or now - self.superseded_since > SUPERSEDED_SECONDS
         return now - self._called > self._idle_seconds

@@ -47,14 +47,9 @@ def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASG
             operation_id=capability.id,
             summary=capability.title,
             response_model=None if capability.output is Rendered else capability.output,
-            responses={
-                400: {
-                    "model": Problem,
-                    "description": "the call cannot be understood, and why",
-                }
-            },
+            responses={400: {"model": Problem, "description": "the call cannot be understood, and why"}},
         )
-    by_route = {(c.http.method, PREFIX + c.http.path): c for c in capabilities}
+    by_route: dict[tuple[str, str], Capability] = {(c.http.method, PREFIX + c.http.path): c for c in capabilities}
     app.add_exception_handler(RequestValidationError, _misunderstood(by_route))
     app.add_exception_handler(HTTPException, _not_here)
     app.add_exception_handler(MajordomusError, _refused)
@@ -63,9 +58,7 @@ def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASG
     return Envelope(app, holder)
 
 
-def _endpoint(
-    capability: Capability, desk: Desk, holder: Holder
-) -> Callable[..., Awaitable[Response]]:
+def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..., Awaitable[Response]]:
     where = Query() if capability.http.method == "GET" else Body()
 
     async def endpoint(asked: Inputs) -> Response:
@@ -76,82 +69,51 @@ def _endpoint(
             desk.board.hear(session, desk.now())
         return _response(await capability.handler(desk, asked))
 
-    endpoint.__annotations__ = {
-        "asked": Annotated[capability.input, where],
-        "return": Response,
-    }
+    endpoint.__annotations__ = {"asked": Annotated[capability.input, where], "return": Response}
     return endpoint
 
 
 def _response(answer: Wire) -> Response:
     if isinstance(answer, Rendered):
         told = "in-full" if answer.in_full else "in-part"
-        return Response(
-            answer.body, media_type=answer.media_type, headers={"majordomus-read": told}
-        )
+        return Response(answer.body, media_type=answer.media_type, headers={"majordomus-read": told})
     return _json(answer, 200)
 
 
 def _json(answer: Wire, status: int) -> Response:
-    return Response(
-        printable_json(answer.model_dump_json(by_alias=True)),
-        status,
-        media_type="application/json",
-    )
+    return Response(printable_json(answer.model_dump_json(by_alias=True)), status, media_type="application/json")
 
 
 # ---------------------------------------------------------------- faults
 
 
 def _problem(status: int, error: str, kind: str, exit_code: int) -> Response:
-    return _json(
-        Problem(error=clean(error, 2_000), kind=kind, exit_code=exit_code), status
-    )
+    return _json(Problem(error=clean(error, 2_000), kind=kind, exit_code=exit_code), status)
 
 
 async def _refused(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, MajordomusError)  # noqa: S101 - it is registered for nothing else
     if fault.http_status >= 500:
-        log.warning(
-            "refused", extra={"path": request.url.path, "reason": fault.sentence}
-        )
-    return _problem(
-        fault.http_status, fault.sentence, type(fault).__name__, fault.exit_code
-    )
+        log.warning("refused", extra={"path": request.url.path, "reason": fault.sentence})
+    return _problem(fault.http_status, fault.sentence, type(fault).__name__, fault.exit_code)
 
 
 async def _failed(request: Request, fault: Exception) -> Response:
     log.error("failed", extra={"path": request.url.path}, exc_info=fault)
-    return _problem(
-        500,
-        f"{request.url.path} failed with {type(fault).__name__}: {fault}",
-        "Failure",
-        FAILED,
-    )
+    return _problem(500, f"{request.url.path} failed with {type(fault).__name__}: {fault}", "Failure", FAILED)
 
 
 async def _not_here(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for nothing else
-    return _problem(
-        fault.status_code,
-        f"{request.method} {request.url.path}: {fault.detail}",
-        "NoRoute",
-        USAGE,
-    )
+    return _problem(fault.status_code, f"{request.method} {request.url.path}: {fault.detail}", "NoRoute", USAGE)
 
 
-def _misunderstood(
-    by_route: dict[tuple[str, str], Capability],
-) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _misunderstood(by_route: dict[tuple[str, str], Capability]) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handler(request: Request, fault: Exception) -> Response:
         assert isinstance(fault, RequestValidationError)  # noqa: S101 - it is registered for nothing else
         known = list(by_route[request.method, request.url.path].input.model_fields)
-        said = "; ".join(
-            dict.fromkeys(_sentence(error, known) for error in fault.errors())
-        )
-        return _problem(
-            400, f"{request.method} {request.url.path}: {said}", "UsageError", USAGE
-        )
+        said = "; ".join(dict.fromkeys(_sentence(error, known) for error in fault.errors()))
+        return _problem(400, f"{request.method} {request.url.path}: {said}", "UsageError", USAGE)
 
     return handler
 
@@ -161,9 +123,7 @@ def _sentence(error: dict[str, Any], known: list[str]) -> str:
     if error["type"] == "extra_forbidden":
         nearest = difflib.get_close_matches(name, known, 1)
         return f"{name} is no parameter here; " + (
-            f"the nearest is {nearest[0]}"
-            if nearest
-            else "known are " + ", ".join(known)
+            f"the nearest is {nearest[0]}" if nearest else "known are " + ", ".join(known)
         )
     if error["type"] == "missing":
         return f"{name or 'a body'} is missing; " + "known are " + ", ".join(known)
@@ -197,6 +157,7 @@ class Envelope:
         self._epoch = (b"majordomus-epoch", str(holder.lease.epoch).encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
         self.holder.called()
 
         async def marked(message: Message) -> None:
@@ -205,9 +166,7 @@ class Envelope:
             await send(message)
 
         foreign = _why_foreign(scope)
-        answer = (
-            self.app if foreign is None else _problem(403, foreign, "Foreign", USAGE)
-        )
+        answer = self.app if foreign is None else _problem(403, foreign, "Foreign", USAGE)
         await answer(scope, receive, marked)
 
 
@@ -218,10 +177,7 @@ def _why_foreign(scope: Scope) -> str | None:
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     if headers.get(b"host", "").rpartition(":")[0] not in LOCAL_HOSTS:
         return "over TCP the host is 127.0.0.1 or localhost"
-    if (
-        b"origin" in headers
-        and headers[b"origin"].removeprefix("http://") != headers[b"host"]
-    ):
+    if b"origin" in headers and headers[b"origin"].removeprefix("http://") != headers[b"host"]:
         return "pages of other origins are not answered"
     if scope["method"] not in ("GET", "HEAD"):
         return "over TCP nothing is written; the socket in lease.json takes commands"

@@ -17,14 +17,7 @@ from pathlib import Path
 from brief import __version__
 from brief.core.errors import ConflictError, MajordomusError
 from brief.core.model import wire_time
-from brief.fast.lease import (
-    LEASE_SCHEMA,
-    NoServerError,
-    boot_id,
-    process_start,
-    read_lease,
-    state_dir,
-)
+from brief.fast.lease import LEASE_SCHEMA, NoServerError, boot_id, process_start, read_lease, state_dir
 from brief.files import replace
 from brief.server.made import Made
 from brief.sessions.database import stored_epoch
@@ -60,9 +53,7 @@ class Lease:
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except OSError as fault:
-            raise LeaseError(
-                f"no server can be held: {folder} cannot be written ({fault.strerror})"
-            ) from fault
+            raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
         return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)))
 
@@ -98,9 +89,7 @@ class Lease:
 def _lock(path: Path) -> int:
     """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
     while True:
-        descriptor = os.open(
-            path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BaseException:
@@ -114,9 +103,7 @@ def _lock(path: Path) -> int:
 
 def _is_named(descriptor: int, path: Path) -> bool:
     try:
-        return os.path.samestat(
-            os.fstat(descriptor), os.stat(path, follow_symlinks=False)
-        )
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
     except OSError:
         return False
 

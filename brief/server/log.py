@@ -20,16 +20,12 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line, whatever the message holds."""
         told = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(
-                timespec="milliseconds"
-            ),
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),
         }
-        told |= {
-            name: value for name, value in vars(record).items() if name not in _PLAIN
-        }
+        told |= {name: value for name, value in vars(record).items() if name not in _PLAIN}
         if record.exc_info:
             told["fault"] = self.formatException(record.exc_info)
         return json.dumps(told, default=str)
@@ -40,18 +36,17 @@ class LastingFileHandler(logging.handlers.RotatingFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record to the file that the path names now."""
-        if self.stream is not None and not self._is_named():
+        if self.stream is not None and not _is_named(self.stream.fileno(), self.baseFilename):
             self.stream.close()
             self.stream = self._open()
         super().emit(record)
 
-    def _is_named(self) -> bool:
-        try:
-            return os.path.samestat(
-                os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
-            )
-        except OSError:
-            return False
+
+def _is_named(descriptor: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False
 
 
 def log_to(path: Path | None) -> None:
@@ -67,11 +62,7 @@ def log_to(path: Path | None) -> None:
 
 def _file_handler(path: Path) -> logging.Handler:
     handler = LastingFileHandler(
-        path,
-        maxBytes=MOST_BYTES,
-        backupCount=KEPT,
-        encoding="utf-8",
-        errors="backslashreplace",
+        path, maxBytes=MOST_BYTES, backupCount=KEPT, encoding="utf-8", errors="backslashreplace"
     )
     path.chmod(0o600)
     return handler

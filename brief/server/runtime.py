@@ -67,13 +67,9 @@ def _prove(folder: Path, *, private: bool) -> None:
     try:
         found = folder.lstat()
     except OSError as fault:
-        raise RuntimeFolderError(
-            f"{folder} cannot be looked at ({fault.strerror})"
-        ) from fault
+        raise RuntimeFolderError(f"{folder} cannot be looked at ({fault.strerror})") from fault
     if stat.S_ISLNK(found.st_mode):
-        raise RuntimeFolderError(
-            f"{folder} is a link, and where it leads may change; put a real folder there"
-        )
+        raise RuntimeFolderError(f"{folder} is a link, and where it leads may change; put a real folder there")
     if not stat.S_ISDIR(found.st_mode):
         raise RuntimeFolderError(f"{folder} is no folder; remove it")
     if found.st_uid != os.getuid():
@@ -84,6 +80,4 @@ def _prove(folder: Path, *, private: bool) -> None:
     if found.st_mode & forbidden:
         kind = "700" if private else "go-w"
         mode = stat.S_IMODE(found.st_mode)
-        raise RuntimeFolderError(
-            f"{folder} is open to others (mode {mode:o}); run chmod {kind} {folder}"
-        )
+        raise RuntimeFolderError(f"{folder} is open to others (mode {mode:o}); run chmod {kind} {folder}")

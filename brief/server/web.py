@@ -12,9 +12,10 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import uvicorn
-from uvicorn._types import ASGIApplication
+from starlette.types import ASGIApp
 
 BACKLOG = 2048
 GRACE_SECONDS = 2
@@ -23,10 +24,10 @@ GRACE_SECONDS = 2
 class WebServer(uvicorn.Server):
     """Serves until `ending` is set; whoever runs it takes the signals."""
 
-    def __init__(self, app: ASGIApplication, ending: asyncio.Event) -> None:
+    def __init__(self, app: ASGIApp, ending: asyncio.Event) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                cast(Any, app),
                 lifespan="off",
                 loop="asyncio",
                 ws="none",
@@ -62,7 +63,7 @@ def bind_unix(path: Path) -> socket.socket:
     finally:
         os.umask(before)
     listener.listen(BACKLOG)
-    listener.setblocking(False)
+    listener.settimeout(0)
     return listener
 
 
@@ -76,5 +77,5 @@ def bind_loopback(port: int) -> socket.socket:
         listener.close()
         raise
     listener.listen(BACKLOG)
-    listener.setblocking(False)
+    listener.settimeout(0)
     return listener

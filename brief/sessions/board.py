@@ -12,14 +12,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from brief.core.episode import (
-    Episode,
-    KnownEpisode,
-    Process,
-    checked_id,
-    checked_provider,
-    worth_storing,
-)
+from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
 from brief.core.model import EpisodeState
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
@@ -51,9 +44,7 @@ class Board:
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes, the longest open first."""
         with self._memory:
-            ordered = sorted(
-                self._open.values(), key=lambda episode: (episode.since, episode.id)
-            )
+            ordered = sorted(self._open.values(), key=lambda episode: (episode.since, episode.id))
             return tuple(self._known(episode) for episode in ordered)
 
     def tasks(self) -> dict[str, Task]:
@@ -100,9 +91,7 @@ class Board:
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
         """Close an open episode, with the reason; its task stays as it was left."""
         with self._writing:
-            episode = self._needed(episode_id).model_copy(
-                update={"closed": now, "closed_reason": reason}
-            )
+            episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.put_episode(self._database, episode)
             with self._memory:
                 del self._open[episode_id]
@@ -127,29 +116,16 @@ class Board:
         """Write down who was heard since it was last written, so that the next server knows it too."""
         with self._writing:
             with self._memory:
-                unwritten = [
-                    e
-                    for e in self._open.values()
-                    if worth_storing(self._stored[e.id], e.heard)
-                ]
+                unwritten = [e for e in self._open.values() if worth_storing(self._stored[e.id], e.heard)]
             for episode in unwritten:
                 rows.put_episode(self._database, episode)
                 self._stored[episode.id] = episode.heard
 
     def set_task(
-        self,
-        episode_id: str,
-        title: str,
-        scope: tuple[str, ...],
-        following: str | None,
-        now: datetime,
+        self, episode_id: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime
     ) -> Task:
         """Say what an episode works on from now on."""
-        action = (
-            checked_text("the next action", following, NEXT_LIMIT)
-            if following is not None
-            else None
-        )
+        action = checked_text("the next action", following, NEXT_LIMIT) if following is not None else None
         task = Task(
             episode=checked_id(episode_id),
             title=checked_text("the title of the task", title, TITLE_LIMIT),
@@ -168,9 +144,7 @@ class Board:
         action = checked_text("the next action", following, NEXT_LIMIT)
         with self._writing:
             self._needed(episode_id)
-            return self._now_works_on(
-                rows.set_next(self._database, episode_id, action, now)
-            )
+            return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
 
     def end_task(self, episode_id: str, now: datetime) -> Task:
         """End the task of an episode, and give it back as it ended."""
@@ -189,10 +163,7 @@ class Board:
         return task
 
     def _known(self, episode: Episode) -> KnownEpisode:
-        return KnownEpisode(
-            episode=episode,
-            standing="heard" if episode.id in self._heard else "unheard",
-        )
+        return KnownEpisode(episode=episode, standing="heard" if episode.id in self._heard else "unheard")
 
     def _needed(self, episode_id: str) -> Episode:
         episode = self._open.get(checked_id(episode_id))
@@ -224,9 +195,7 @@ class StoredSessions:
         """The episodes that were open when last stored."""
         with self._opened() as database:
             stored = rows.open_episodes(database) if database else ()
-        return tuple(
-            KnownEpisode(episode=episode, standing="unheard") for episode in stored
-        )
+        return tuple(KnownEpisode(episode=episode, standing="unheard") for episode in stored)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each of them."""

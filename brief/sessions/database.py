@@ -72,22 +72,16 @@ class Database:
                 self._claim(self.epoch)
 
     def _create(self) -> None:
-        self._connection.executescript(
-            f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-        )
+        self._connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
 
     def _claim(self, epoch: int) -> None:
         with self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._refuse_if_newer(epoch)
-            self._connection.execute(
-                "UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,)
-            )
+            self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
 
     def _refuse_if_newer(self, epoch: int) -> None:
-        stored = self._connection.execute(
-            "SELECT value FROM meta WHERE key = 'epoch'"
-        ).fetchone()[0]
+        stored = self._connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
         if stored > epoch:
             raise SupersededError(
                 f"epoch {stored} holds this repository now and {epoch} writes nothing more; "
@@ -136,11 +130,7 @@ def stored_epoch(path: Path) -> int:
         database = Database(path, epoch=None)
         try:
             with database.read() as connection:
-                return int(
-                    connection.execute(
-                        "SELECT value FROM meta WHERE key = 'epoch'"
-                    ).fetchone()[0]
-                )
+                return int(connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0])
         finally:
             database.close()
     return 0
@@ -148,9 +138,7 @@ def stored_epoch(path: Path) -> int:
 
 def _writable(path: Path) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(
-            path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
         os.chmod(path, 0o600)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")

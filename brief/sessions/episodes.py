@@ -44,18 +44,14 @@ def put_episode(database: Database, episode: Episode) -> None:
 def get_episode(database: Database, episode_id: str) -> Episode | None:
     """The episode with this id, open or closed."""
     with database.read() as connection:
-        row = connection.execute(
-            f"SELECT {_EPISODE} FROM episodes WHERE id = ?", (episode_id,)
-        ).fetchone()
+        row = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE id = ?", (episode_id,)).fetchone()
     return _episode(row) if row else None
 
 
 def open_episodes(database: Database) -> tuple[Episode, ...]:
     """Every open episode of the repository, the longest open first."""
     with database.read() as connection:
-        rows = connection.execute(
-            f"SELECT {_EPISODE} FROM episodes WHERE closed IS NULL ORDER BY since, id"
-        )
+        rows = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE closed IS NULL ORDER BY since, id")
         return tuple(_episode(row) for row in rows)
 
 
@@ -63,8 +59,7 @@ def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
     """The `most` episodes closed last, the latest first."""
     with database.read() as connection:
         rows = connection.execute(
-            f"SELECT {_EPISODE} FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT ?",
-            (most,),
+            f"SELECT {_EPISODE} FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT ?", (most,)
         )
         return tuple(_episode(row) for row in rows)
 
@@ -73,15 +68,10 @@ def set_task(database: Database, task: Task) -> None:
     """Make `task` the one its episode works on; the one before it ends at the same moment."""
     with database.write() as connection:
         _end_current(connection, task.episode, task.since)
-        connection.execute(
-            f"INSERT INTO tasks ({_TASK}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            _task_values(task),
-        )
+        connection.execute(f"INSERT INTO tasks ({_TASK}) VALUES (?, ?, ?, ?, ?, ?, ?)", _task_values(task))
 
 
-def set_next(
-    database: Database, episode_id: str, next_action: str, now: datetime
-) -> Task:
+def set_next(database: Database, episode_id: str, next_action: str, now: datetime) -> Task:
     """Say what the episode does next in its current task."""
     with database.write() as connection:
         changed = connection.execute(
@@ -112,9 +102,7 @@ def current_tasks(database: Database) -> dict[str, Task]:
 
 
 def _current(connection: sqlite3.Connection, episode_id: str) -> Task:
-    row = connection.execute(
-        f"SELECT {_TASK} FROM tasks WHERE episode = ? AND done IS NULL", (episode_id,)
-    ).fetchone()
+    row = connection.execute(f"SELECT {_TASK} FROM tasks WHERE episode = ? AND done IS NULL", (episode_id,)).fetchone()
     if row is None:
         raise NotFoundError(_no_task(episode_id))
     return _task(row)
@@ -124,28 +112,12 @@ def _no_task(episode_id: str) -> str:
     return f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE"
 
 
-def _end_current(
-    connection: sqlite3.Connection, episode_id: str, now: datetime
-) -> None:
-    connection.execute(
-        "UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL",
-        (wire_time(now), episode_id),
-    )
+def _end_current(connection: sqlite3.Connection, episode_id: str, now: datetime) -> None:
+    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (wire_time(now), episode_id))
 
 
 def _episode(row: tuple[str, ...]) -> Episode:
-    (
-        episode_id,
-        provider,
-        checkout,
-        branch,
-        process,
-        state,
-        since,
-        heard,
-        closed,
-        reason,
-    ) = row
+    (episode_id, provider, checkout, branch, process, state, since, heard, closed, reason) = row
     return Episode.model_validate(
         {
             "id": episode_id,

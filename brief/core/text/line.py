@@ -47,17 +47,13 @@ class Segment:
     urgency: int
 
 
-def compose_line(
-    sections: Sequence[Section], now: datetime, columns: int | None = None
-) -> str:
+def compose_line(sections: Sequence[Section], now: datetime, columns: int | None = None) -> str:
     """The line of a brief in at most `columns` terminal cells, in its widest form where that is None."""
     rows = tuple(row for section in sections for row in section.rows)
     return line(rows, segments_of(sections, now), columns)
 
 
-def line(
-    pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None
-) -> str:
+def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None) -> str:
     """Rows above NORMAL as one piece, then the segments; those go first and whole, then the piece is cut."""
     head, pin = _pinned(pinned)
     kept = list(segments)
@@ -72,11 +68,7 @@ def line(
 
 def segments_of(sections: Sequence[Section], now: datetime) -> tuple[Segment, ...]:
     """A segment for every section that has something to say; `now` carries its zone."""
-    segments = (
-        _segment(section, now)
-        for section in sections
-        if section.status is not Status.UNDECLARED
-    )
+    segments = (_segment(section, now) for section in sections if section.status is not Status.UNDECLARED)
     return tuple(segment for segment in segments if segment)
 
 
@@ -108,36 +100,25 @@ def _pinned(rows: tuple[Row, ...]) -> tuple[str, str]:
 
 
 def _joined(pin: str, segments: Sequence[Segment]) -> str:
-    return SEPARATOR.join(
-        piece for piece in (pin, *(segment.text for segment in segments)) if piece
-    )
+    return SEPARATOR.join(piece for piece in (pin, *(segment.text for segment in segments)) if piece)
 
 
 def _segment(section: Section, now: datetime) -> Segment | None:
     weight = _ASCENDING.index(section.name)
     told = _told(section.data, now)
     if told is None:
-        return Segment(
-            f"{_WORDS.get(section.name, section.name)} ?", _NOT_ALL_READ + weight
-        )
+        return Segment(f"{_WORDS.get(section.name, section.name)} ?", _NOT_ALL_READ + weight)
     text, there = told
     if section.status is Status.PARTIAL:
         return Segment(f"{text or section.name}{ELLIPSIS}?", _NOT_ALL_READ + weight)
-    return (
-        Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight)
-        if text
-        else None
-    )
+    return Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight) if text else None
 
 
 def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
     """What the line says of a section's data and whether anything is there; None where there is no data."""
     match data:
         case StateData(task=TaskFact(title=title, since=since)):
-            return (
-                f"{fit(clean(title), _TITLE_CELLS) or 'task'} {span(now - since)}",
-                True,
-            )
+            return (f"{fit(clean(title), _TITLE_CELLS) or 'task'} {span(now - since)}", True)
         case StateData():
             return "", False
         case PeersData(count=count):
@@ -156,7 +137,5 @@ def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
 def _next(data: IntegrationData) -> str:
     if data.next is None:
         return ""
-    number = next(
-        (entry.number for entry in data.queue if entry.name == data.next), None
-    )
+    number = next((entry.number for entry in data.queue if entry.name == data.next), None)
     return f", next {fit(clean(data.next), _NAME_CELLS) if number is None else f'#{number}'}"

@@ -16,26 +16,18 @@ def page(brief: Brief, columns: int | None = None) -> str:
     for section in brief.sections:
         lines += section_lines(section)
     lines += ["", *(f"note: {note}" for note in brief.notes), _closing(brief)]
-    return (
-        "\n".join(line if columns is None else fit(line, columns) for line in lines)
-        + "\n"
-    )
+    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
 
 
 def section_page(section: Section, columns: int | None = None) -> str:
     """One section alone, with every row it has."""
     lines = section_lines(section)
-    return (
-        "\n".join(line if columns is None else fit(line, columns) for line in lines)
-        + "\n"
-    )
+    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
 
 
 def section_lines(section: Section) -> list[str]:
     """One section: name, status and headline, then why it was not read, its rows, and what was left out."""
-    lines = [
-        f"{section.name:<11}  {section.status:<{_STATUS_CELLS}}  {section.headline}"
-    ]
+    lines = [f"{section.name:<11}  {section.status:<{_STATUS_CELLS}}  {section.headline}"]
     if section.reason:
         lines.append(f"{_INDENT}why: {clean(section.reason, 600)}")
     lines += [f"{_INDENT}{_mark(row.level)}{row.text}" for row in section.rows]
@@ -56,11 +48,7 @@ def _head(brief: Brief) -> list[str]:
         else f"composed by this command alone: {clean(by.reason or '', 400)}"
     )
     rhythm = f"every {brief.interval_minutes} minutes"
-    off = (
-        f"not on an interval: {clean(brief.on_interval_reason, 400)}"
-        if brief.on_interval_reason
-        else rhythm
-    )
+    off = f"not on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
     return [f"{clean(brief.repository.root, 400)}  {where(brief)}", composed, off]
 
 
@@ -74,13 +62,7 @@ def where(brief: Brief) -> str:
 
 
 def _closing(brief: Brief) -> str:
-    gaps = [
-        f"{section.name} ({section.status})"
-        for section in brief.sections
-        if not section.fully_read
-    ]
+    gaps = [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
     if not gaps:
         return "Everything that is set up was read."
-    return (
-        f"Not read in full: {', '.join(gaps)}. Unread is not empty: nobody was asked."
-    )
+    return f"Not read in full: {', '.join(gaps)}. Unread is not empty: nobody was asked."

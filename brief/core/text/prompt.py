@@ -26,11 +26,7 @@ def prompt(brief: Brief) -> str:
 
 def _first(brief: Brief) -> str:
     by = brief.answered_by
-    composer = (
-        "the server"
-        if by.kind == "lease-holder"
-        else f"this command alone ({_defused(by.reason or '')})"
-    )
+    composer = "the server" if by.kind == "lease-holder" else f"this command alone ({_defused(by.reason or '')})"
     place = f"{_defused(brief.repository.root)} {_defused(where(brief))}"
     return f"{wire_time(brief.generated_at.replace(microsecond=0))}, {place}, composed by {composer}"
 
@@ -39,9 +35,7 @@ def _section(section: Section) -> list[str]:
     headline = f"{section.name} ({section.status}): {_defused(section.headline)}"
     if section.reason and section.status is not Status.UNDECLARED:
         headline += f"; why: {_defused(section.reason)}"
-    left_out = (
-        [f"- and {section.omitted} more: {section.see}"] if section.omitted else []
-    )
+    left_out = [f"- and {section.omitted} more: {section.see}"] if section.omitted else []
     return [headline, *(f"- {_defused(row.text)}" for row in section.rows), *left_out]
 
 

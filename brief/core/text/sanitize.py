@@ -36,10 +36,7 @@ _INVISIBLE = re.compile(
 )
 _UNKNOWN = re.compile(
     "[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(
-        f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}"
-        for plane in range(0x10000, 0xF0000, 0x10000)
-    )
+    + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xF0000, 0x10000))
     + "\U000f0000-\U0010ffff]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,9 +47,7 @@ _PICTURE = (
 )
 _GLYPH = f"{_PICTURE}[\U0001f3fb-\U0001f3ff]?[\ufe0e\ufe0f]?"
 # Joiners and variation selectors mean something inside an emoji; anywhere else they only make two names look alike.
-_JOINED = re.compile(
-    f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]"
-)
+_JOINED = re.compile(f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]")
 
 _STEERING = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -85,9 +80,7 @@ def printable_json(text: str) -> str:
 def wire(text: str) -> str:
     r"""Text of `os.fsdecode` made encodable: a stray byte reads `\xNN`, a lone surrogate `\uXXXX`."""
     spelled = _NOT_A_BYTE.sub(lambda found: _escaped(found.group()), text)
-    return spelled.encode("utf-8", "surrogateescape").decode(
-        "utf-8", "backslashreplace"
-    )
+    return spelled.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def span(delta: timedelta) -> str:
@@ -107,9 +100,7 @@ def _one_line(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
         text = _UNKNOWN.sub("\ufffd", _INVISIBLE.sub("", text))
         text = _JOINED.sub(lambda found: found.group(1) or "", text)
-        text = "".join(
-            _few_marks(_SURROGATE.sub(lambda found: _escaped(found.group()), text))
-        )
+        text = "".join(_few_marks(_SURROGATE.sub(lambda found: _escaped(found.group()), text)))
     return " ".join(text.split())
 
 
