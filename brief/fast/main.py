@@ -26,7 +26,7 @@ def run(words: list[str]) -> int | None:
 
 def _brief(call: Call) -> int | None:
     from brief.fast.ask import ask  # noqa: PLC0415 - read_call decides first whether anybody is asked
-    from brief.fast.lease import NoServerError  # noqa: PLC0415
+    from brief.fast.lease import NoServerError  # noqa: PLC0415 - likewise
 
     call.session = call.session or os.environ.get("CLAUDE_CODE_SESSION_ID") or None
     call.format = call.format or "text"
