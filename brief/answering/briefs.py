@@ -44,6 +44,9 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
 
 
 def _rendered(brief: Brief, asked: BriefInputs) -> str:
+    if asked.format == "line":
+        return compose_line(brief.sections, brief.generated_at, asked.width) + "\n"
+
     def form(some: Brief) -> str:
         return _form(some, asked)
 
@@ -56,8 +59,6 @@ def _form(brief: Brief, asked: BriefInputs) -> str:
         return printable_json(brief.model_dump_json())
     if asked.format == "prompt":
         return prompt(brief)
-    if asked.format == "line":
-        return compose_line(brief.sections, brief.generated_at, asked.width) + "\n"
     return page(brief, asked.width)
 
 
