@@ -10,7 +10,7 @@ from pydantic import Field
 from brief.answering.shape import Inputs, SessionInputs
 from brief.core.episode import Episode, KnownEpisode, Process
 from brief.core.model import EpisodeState, Moment, Wire
-from brief.core.text.sanitize import clean, span
+from brief.core.text.sanitize import ago, clean, span
 from brief.desk import Desk
 from brief.fast.lease import boot_id, process_start
 from brief.threads import in_thread
@@ -111,7 +111,7 @@ def list_text(answer: Episodes) -> str:
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
     lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
     lines += [
-        f"  {e.id}  closed {span(answer.at - e.closed)} ago: {clean(e.closed_reason or '')}"
+        f"  {e.id}  closed {ago(answer.at - e.closed)}: {clean(e.closed_reason or '')}"
         for e in answer.closed
         if e.closed
     ]
@@ -121,5 +121,5 @@ def list_text(answer: Episodes) -> str:
 def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
     told = state.value if standing == "heard" else "unheard since the server started"
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
-    times = f"open {span(at - episode.since)}, heard {span(at - episode.heard)} ago"
+    times = f"open {span(at - episode.since)}, heard {ago(at - episode.heard)}"
     return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

@@ -63,7 +63,10 @@ def _stop(args: argparse.Namespace) -> int:
     if status is None:
         say(f"nothing to stop: {ensuring.ping(here)[1]}\n")
         return ANSWERED
-    return _told(args, status, "stopped: ")
+    if args.format == "json":
+        return _told(args, status, "")
+    say(f"stopped: pid {status['pid']} of epoch {status['epoch']}\n")
+    return ANSWERED
 
 
 def _told(args: argparse.Namespace, status: dict[str, object], first: str) -> int:

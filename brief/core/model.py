@@ -63,10 +63,11 @@ class EpisodeState(StrEnum):
 
 
 class Row(Wire):
-    """One cleaned line of a section, for people and models."""
+    """One cleaned line of a section, for people and models; `pin` is the fixed words the line shows for it."""
 
     text: str
     level: Level = Level.NORMAL
+    pin: str | None = Field(default=None, exclude_if=lambda pin: pin is None)
 
 
 # ---------------------------------------------------------------- what each section holds

@@ -55,12 +55,15 @@ def _headline(shown: list[Notice]) -> str:
 
 
 def _rows(shown: list[Notice]) -> list[Row]:
-    return [Row(text=_row(notice), level=Level.HIGH if notice.kind == "lock" else Level.NORMAL) for notice in shown]
+    return [_row(notice) for notice in shown]
 
 
-def _row(notice: Notice) -> str:
-    about = f" on {clean(notice.component, 40)}" if notice.component else ""
-    return f"{notice.kind}{about}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
+def _row(notice: Notice) -> Row:
+    about = f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else notice.kind
+    text = f"{about}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
+    if notice.kind != "lock":
+        return Row(text=text)
+    return Row(text=text, level=Level.HIGH, pin=about)
 
 
 def _unreadable(shelf: Shelf) -> str | None:

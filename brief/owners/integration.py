@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from brief.core.model import IntegrationSection, QueueEntry, Row, Status
-from brief.core.text.sanitize import clean, span
+from brief.core.text.sanitize import ago, clean
 from brief.integration.observation import Observation, read
 from brief.owners.world import Ask, World
 
@@ -53,11 +53,11 @@ def _headline(observation: Observation, now: datetime, fresh_for: timedelta) -> 
     begun = f", next {clean(observation.next, 60)}" if observation.next else ""
     age = now - observation.observed_at
     old = f", older than integration.refresh_minutes: {REFRESH}" if age > fresh_for else ""
-    return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {span(age)} ago{old})"
+    return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {ago(age)}{old})"
 
 
 def _row(entry: QueueEntry, now: datetime) -> str:
     behind = f", {entry.behind} behind" if entry.behind else ""
-    age = f", last commit {span(now - entry.committed_at)} ago" if entry.committed_at else ""
+    age = f", last commit {ago(now - entry.committed_at)}" if entry.committed_at else ""
     where = f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""
     return f"{clean(entry.name, 60)}: {entry.ahead} ahead{behind}{age}{where}"

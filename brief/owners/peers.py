@@ -8,7 +8,7 @@ from datetime import datetime
 from brief.core.episode import KnownEpisode
 from brief.core.model import Board, Peer, PeersData, PeersSection, Row, Status
 from brief.core.task import Task
-from brief.core.text.sanitize import clean, span, wire
+from brief.core.text.sanitize import ago, clean, wire
 from brief.git import Checkout
 from brief.owners.world import Ask, World, own_episode
 
@@ -105,7 +105,7 @@ def _peer_rows(peers: tuple[Peer, ...], boards: tuple[Board, ...], now: datetime
 def _peer_row(peer: Peer, board: str, now: datetime) -> str:
     state = peer.state.value
     if peer.standing == "unheard" and peer.heard is not None:
-        state = f"unheard since the server started, last heard {span(now - peer.heard)} ago"
+        state = f"unheard since the server started, last heard {ago(now - peer.heard)}"
     branch = f" on {clean(peer.branch, 60)}" if peer.branch else ""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
     return f"{clean(board, 60)}{branch}, {clean(peer.provider, 40)} {peer.episode[:8]}, {state}{task}"

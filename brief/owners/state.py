@@ -8,7 +8,7 @@ from brief.core.episode import KnownEpisode
 from brief.core.model import EpisodeFact, Row, StateData, StateSection, Status, TaskFact
 from brief.core.settings import Settings
 from brief.core.task import Task, believable_next, is_ageing
-from brief.core.text.sanitize import clean, span
+from brief.core.text.sanitize import ago, clean, span
 from brief.owners.world import Ask, World, own_episode
 
 
@@ -77,7 +77,7 @@ def _rows(
             said.append("scope " + ", ".join(clean(path, 80) for path in fact.scope))
         if fact.next is not None:
             ageing = is_ageing(task, now, timedelta(minutes=ask.settings.session.freshness.fresh_minutes))
-            aged = f" (said {span(now - task.next_since)} ago)" if ageing and task.next_since else ""
+            aged = f" (said {ago(now - task.next_since)})" if ageing and task.next_since else ""
             said.append(f"next: {clean(fact.next, 300)}{aged}")
         if fact.next_withheld is not None:
             said.append(f"next action withheld: {fact.next_withheld}")

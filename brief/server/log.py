@@ -11,7 +11,7 @@ from pathlib import Path
 
 MOST_BYTES = 1_048_576
 KEPT = 3
-_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 class JsonLines(logging.Formatter):

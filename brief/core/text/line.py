@@ -95,7 +95,7 @@ def _pinned(rows: tuple[Row, ...]) -> tuple[str, str]:
         for row in rows:
             if row.level is level:
                 head = f"▲{sum(row.level is not Level.NORMAL for row in rows)} {level}"
-                return head, f"{head} {clean(row.text)}".rstrip()
+                return head, f"{head} {clean(row.pin or row.text)}".rstrip()
     return "", ""
 
 

@@ -90,6 +90,11 @@ def span(delta: timedelta) -> str:
     return f"{delta // _HOUR}h" if delta < 2 * _DAY else f"{delta // _DAY}d"
 
 
+def ago(delta: timedelta) -> str:
+    """How long ago something was, as it stands in a sentence: `just now`, `12m ago`."""
+    return f"{span(delta)} ago" if delta >= _MINUTE else "just now"
+
+
 def _head(text: str, wanted: int) -> str:
     """As much of `text` as is looked at for `wanted` characters: what a long invisible prefix hides stays hidden."""
     scanned = max(_LEAST_SCANNED, wanted * _SCANNED_A_CHARACTER)
