@@ -8,6 +8,8 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["lab"]
+
 NO_SKIPS = os.environ.get("MAJORDOMUS_NO_SKIPS") == "1"
 
 # No time is asserted, and a run that failed can be repeated as it was.

@@ -109,8 +109,8 @@ class _Listed(Enum):
 def _is_held(lock: str, *, claimed: bool) -> bool:
     """Whether somebody holds the exclusive flock.
 
-    /proc/locks shows no lock of another container, nor one whose taker left it to a child. So where it shows none,
-    although somebody claims to hold it, the lock itself is tried.
+    /proc/locks shows no lock that was taken in another container. So where it shows none, although somebody claims to
+    hold it, the lock itself is tried.
     """
     try:
         found = os.stat(lock)

@@ -128,7 +128,7 @@ def _drain(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[byt
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Leave no process of the group behind, nor a pipe open."""
     if process.returncode is None:  # not waited for yet, so that its number cannot be another's
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS refuses a group that has just ended
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for pipe in (process.stdout, process.stderr):

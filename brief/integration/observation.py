@@ -21,8 +21,8 @@ class ObservationError(MajordomusError):
 class Observation(Wire):
     """The queue as it was at `observed_at`, in the order of merging.
 
-    `base` is a short branch name, `base_sha` the commit it stood at; `omitted` counts branches ahead of the base that
-    are not among the entries.
+    `base` is a short branch name, `base_sha` the commit it stood at; `omitted` counts the branches that are not among
+    the entries although they are ahead of the base, or may be.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)

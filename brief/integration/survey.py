@@ -31,12 +31,14 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
     """Survey the local branches against `base`, a full ref name; `now` is stamped on the observation.
 
     The 200 branches with the newest commits are looked at, in that order, for at most `budget_s` seconds; the others
-    that are ahead are counted as omitted. Raises NotFoundError for a base without a commit, GitError.
+    that are ahead, and those whose commit is missing, are counted as omitted. Raises NotFoundError for a base without
+    a commit, GitError.
     """
     end = time.monotonic() + budget_s
     with quarantine(common_dir) as env:
         git = _Git(common_dir, env, end)
         base_sha = _commit_of(git, base)
+        lost = _lost(git, base_sha)
         ahead = _ahead(git, base, base_sha)
         entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
     return Observation(
@@ -45,7 +47,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
         base_sha=base_sha,
         provider="git",
         entries=tuple(sorted(entries, key=_turn)),
-        omitted=len(ahead) - len(entries),
+        omitted=len(ahead) + lost - len(entries),
     )
 
 
@@ -74,6 +76,15 @@ def _commit_of(git: _Git, base: str) -> str:
             f"the base {spelled(short_name(base))!r} has no commit, so nothing can be measured against it"
         )
     return sha.decode()
+
+
+def _lost(git: _Git, base_sha: str) -> int:
+    """How many branches lead to a commit that is missing: git leaves them out on either side without a word."""
+    every, held, ahead = (
+        set(git("for-each-ref", "--format=%(refname)", *side, HEADS).splitlines())
+        for side in ((), (f"--merged={base_sha}",), (f"--no-merged={base_sha}",))
+    )
+    return len(every - held - ahead)
 
 
 def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.core.errors import GitError, NotFoundError
+from brief.git import GitTimeoutError, run
+from brief.integration import survey
+from brief.integration.observation import Observation
+from brief.integration.survey import observe
+from lab import Lab
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+MAIN = "refs/heads/main"
+
+
+def look(lab: Lab, base: str = MAIN) -> Observation:
+    """Survey the lab's repository."""
+    return observe(lab.common_dir, base, NOW)
+
+
+def branch(lab: Lab, name: str, start: str = "main", commits: int = 1, at: int = 1_000) -> None:
+    """A branch with commits of its own, each at the same second."""
+    lab.git("checkout", "-q", "--detach", start)
+    for number in range(commits):
+        lab.commit(f"{name} {number}", at=at)
+    lab.git("update-ref", f"refs/heads/{name}", "HEAD")
+    lab.git("checkout", "-q", "main")
+
+
+def test_a_branch_ahead_is_an_entry_with_its_facts(lab: Lab) -> None:
+    """Ahead, behind, the time of the last commit and the worktree are those of git."""
+    lab.commit()
+    topic = lab.worktree("topic")
+    lab.commit(cwd=topic, at=1_000)
+    lab.commit(cwd=topic, at=2_000)
+    base = lab.commit(a_txt="a")
+    found = look(lab)
+    assert (found.base, found.base_sha, found.observed_at, found.provider) == ("main", base, NOW, "git")
+    (entry,) = found.entries
+    assert (entry.name, entry.ahead, entry.behind) == ("topic", 2, 1)
+    assert entry.committed_at == datetime.fromtimestamp(2_000, UTC)
+    assert entry.worktree == str(topic)
+    assert (entry.lane, entry.disposition, entry.conflicts_with, entry.number) == ("local", "behind", None, None)
+
+
+def test_what_the_base_already_holds_is_no_entry(lab: Lab) -> None:
+    """The base itself, merged branches, and names that stand for another branch do not wait."""
+    lab.commit()
+    lab.git("branch", "same")
+    lab.commit()
+    lab.git("branch", "new")
+    branch(lab, "topic")
+    lab.git("symbolic-ref", "refs/heads/alias", "refs/heads/topic")
+    assert [entry.name for entry in look(lab).entries] == ["topic"]
+
+
+def test_the_queue_is_in_the_order_of_merging(lab: Lab) -> None:
+    """What holds all of the base comes first, the oldest of it next; what is behind comes last, oldest first."""
+    lab.commit()
+    branch(lab, "late-behind", at=400)
+    branch(lab, "early-behind", at=100)
+    lab.commit()
+    branch(lab, "late-ready", at=300)
+    branch(lab, "early-ready", at=200)
+    found = look(lab)
+    assert [entry.name for entry in found.entries] == ["early-ready", "late-ready", "early-behind", "late-behind"]
+    assert [entry.disposition for entry in found.entries] == ["ready", "ready", "behind", "behind"]
+    assert found.next == "early-ready"
+
+
+def test_an_empty_queue_is_an_answer(lab: Lab) -> None:
+    """Nothing waits, and the observation says when that was seen."""
+    lab.commit()
+    found = look(lab)
+    assert (found.entries, found.next, found.omitted, found.observed_at) == ((), None, 0, NOW)
+
+
+@pytest.mark.parametrize("name", ["evil-\u202etopic", os.fsdecode(b"caf\xe9"), "-dash", "ěščř/x"])
+def test_every_branch_name_can_be_written_down(lab: Lab, tmp_path: Path, name: str) -> None:
+    """Names stay as they are; bytes that are not UTF-8 are spelled, so that the observation can be kept."""
+    lab.commit()
+    branch(lab, name)
+    found = look(lab)
+    assert [entry.name for entry in found.entries] == ["caf\\xe9" if "\udce9" in name else name]
+    found.write(str(tmp_path / "observation.json"))
+
+
+def test_a_branch_without_common_history_is_counted_in_full(lab: Lab) -> None:
+    """An orphan is ahead by all it has and behind by all the base has."""
+    lab.commit()
+    lab.commit()
+    lab.git("checkout", "-q", "--orphan", "island")
+    lab.commit("first of another history")
+    assert [(e.name, e.ahead, e.behind) for e in look(lab).entries] == [("island", 1, 2)]
+
+
+def test_a_worktree_that_is_gone_is_not_named(lab: Lab) -> None:
+    """An entry points at a folder only where there is one."""
+    lab.commit()
+    topic = lab.worktree("topic")
+    lab.commit(cwd=topic)
+    shutil.rmtree(topic)
+    assert look(lab).entries[0].worktree is None
+
+
+def test_a_remote_base_leaves_the_local_one_in_the_queue(lab: Lab) -> None:
+    """Measured against origin/main, an unpushed main waits as well."""
+    lab.commit()
+    lab.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    lab.commit()
+    found = look(lab, "refs/remotes/origin/main")
+    assert (found.base, [entry.name for entry in found.entries]) == ("origin/main", ["main"])
+
+
+def test_only_the_newest_branches_are_looked_at_and_the_rest_is_counted(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the bound the branches with the oldest commits are omitted, and how many is told."""
+    monkeypatch.setattr(survey, "MOST_ENTRIES", 2)
+    lab.commit()
+    for number in range(4):
+        branch(lab, f"topic-{number}", at=1_000 + number)
+    found = look(lab)
+    assert ([entry.name for entry in found.entries], found.omitted) == (["topic-2", "topic-3"], 2)
+    assert found.data().open == 4
+
+
+def test_when_the_time_is_up_the_rest_is_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be measured in time is omitted, not called absent."""
+    lab.commit()
+    for number in range(3):
+        branch(lab, f"topic-{number}", at=1_000 + number)
+    measured: list[str] = []
+
+    def slow(args: list[str], *rest: Any, **options: Any) -> bytes:
+        if args[0] == "rev-list" and measured:
+            raise GitTimeoutError("git rev-list gave no answer within 5 s")
+        measured.extend(args[:1] if args[0] == "rev-list" else [])
+        return run(args, *rest, **options)
+
+    monkeypatch.setattr(survey, "run", slow)
+    found = look(lab)
+    assert ([entry.name for entry in found.entries], found.omitted) == (["topic-2"], 2)
+
+
+def test_a_commit_of_an_impossible_time_has_none(lab: Lab) -> None:
+    """A time that no calendar holds is unknown, and goes to the end of its kind."""
+    lab.commit()
+    branch(lab, "far", at=2**50)
+    branch(lab, "near", at=1_000)
+    assert [(e.name, e.committed_at is None) for e in look(lab).entries] == [("near", False), ("far", True)]
+
+
+def test_a_base_without_a_commit_is_a_sentence(lab: Lab) -> None:
+    """Before the first commit nothing can wait, and the base is named."""
+    with pytest.raises(NotFoundError, match="the base 'main' has no commit"):
+        look(lab)
+
+
+def test_a_branch_whose_commit_is_missing_is_counted_and_costs_no_other(lab: Lab) -> None:
+    """git says nothing about such a branch when it compares; here it is not lost without a word."""
+    lab.commit()
+    lab.git("branch", "same")
+    branch(lab, "topic")
+    (lab.repo / ".git/refs/heads/broken").write_text("1" * 40 + "\n")
+    found = look(lab)
+    assert ([entry.name for entry in found.entries], found.omitted) == (["topic"], 1)
+
+
+def test_a_damaged_repository_is_a_sentence(lab: Lab) -> None:
+    """Where the base leads to an object that is missing, nothing is called read."""
+    lab.commit()
+    (lab.repo / ".git/refs/heads/main").write_text("1" * 40 + "\n")
+    with pytest.raises(GitError, match="git for-each-ref failed in"):
+        look(lab)

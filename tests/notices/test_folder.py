@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from brief.core.notice import LIMIT
+from brief.notices import folder as module
+from brief.notices.folder import look
+
+
+@pytest.fixture
+def active(tmp_path: Path) -> Path:
+    """The folder `active/` of a folder of notices."""
+    made = tmp_path / "notices/active"
+    made.mkdir(parents=True)
+    return made
+
+
+def faults(active: Path) -> dict[str, str | None]:
+    """What speaks against each file, by slug."""
+    return {file.slug: file.fault for file in look(str(active.parent)).files}
+
+
+def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    """No folder, and a folder without `active/`, hold no notices; that is no fault."""
+    for path in (tmp_path / "gone", tmp_path):
+        found = look(str(path))
+        assert (found.files, found.reason) == ((), None)
+
+
+def test_only_markdown_counts_and_comes_by_slug(active: Path) -> None:
+    """Other names, hidden files and half-written ones are no notices."""
+    for name in ("b.md", "a.md", "README", "c.MD", ".#a.md", ".a.md.swp", ".md", "d.md~"):
+        (active / name).touch()
+    assert list(faults(active)) == ["a", "b"]
+
+
+def test_what_is_no_file_must_not_be_opened(active: Path) -> None:
+    """A pipe, a folder, a socket and a device are named with the reason."""
+    os.mkfifo(active / "pipe.md")
+    (active / "folder.md").mkdir()
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(active / "socket.md"))
+    (active / "real.md").touch()
+    assert faults(active) == {
+        "folder": "is not a regular file",
+        "pipe": "is not a regular file",
+        "real": None,
+        "socket": "is not a regular file",
+    }
+
+
+def test_links_may_not_lead_out(active: Path) -> None:
+    """A link inside the folder is followed; one out of it, to nothing, or to itself is a fault."""
+    (active / "real.md").write_text("text")
+    (active.parent / "kept.md").write_text("text")
+    (active / "in.md").symlink_to("real.md")
+    (active / "up.md").symlink_to("../kept.md")
+    (active / "out.md").symlink_to("/etc/passwd")
+    (active / "nothing.md").symlink_to("gone.md")
+    (active / "self.md").symlink_to("self.md")
+    assert faults(active) == {
+        "in": None,
+        "nothing": "is a link to nothing",
+        "out": "is a link that leads out of its folder",
+        "real": None,
+        "self": "cannot be looked at: Too many levels of symbolic links",
+        "up": None,
+    }
+    assert {file.slug: file.target for file in look(str(active.parent)).files}["in"] == str(active / "real.md")
+
+
+def test_the_folder_active_may_not_lead_out(active: Path) -> None:
+    """A repository cannot point the notices at another folder of the person by a link."""
+    secrets = active.parent.parent / "secrets"
+    secrets.mkdir()
+    (secrets / "a.md").touch()
+    active.rmdir()
+    active.symlink_to(secrets)
+    found = look(str(active.parent))
+    assert (found.files, found.reason) == ((), "its folder active is a link that leads out of it")
+
+
+def test_a_folder_that_cannot_be_listed_says_why(active: Path) -> None:
+    """A file in place of the folder is no empty folder."""
+    active.rmdir()
+    active.touch()
+    assert look(str(active.parent)).reason == "cannot be listed: Not a directory"
+
+
+def test_a_name_that_is_not_utf_8_is_a_fault(active: Path) -> None:
+    """The slug goes on the wire, so the file must be renamed."""
+    (active / os.fsdecode(b"caf\xe9.md")).touch()
+    (active / "ěščř.md").touch()
+    assert faults(active) == {"ěščř": None, "caf\udce9": "has a name that is not UTF-8; rename it"}
+
+
+def test_a_file_that_went_away_is_left_out(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file archived between the listing and the look is neither notice nor fault."""
+    (active / "a.md").touch()
+    (active / "b.md").touch()
+    real = module._file
+
+    def vanishing(entry: os.DirEntry[str], folder: str) -> object:
+        if entry.name == "a.md":
+            os.unlink(entry.path)
+        return real(entry, folder)
+
+    monkeypatch.setattr(module, "_file", vanishing)
+    assert faults(active) == {"b": None}
+
+
+def test_a_crowded_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the bound on entries the rest is not looked at, and the reason says what to do."""
+    monkeypatch.setattr(module, "MOST_FILES", 10)
+    for number in range(10):
+        (active / f"{number}.md").touch()
+    assert look(str(active.parent)).reason is None
+    (active / "10.md").touch()
+    found = look(str(active.parent))
+    assert len(found.files) == 10
+    assert found.reason is not None
+    assert found.reason.startswith("holds more than 10 files or ")
+    assert found.reason.endswith("was read in part; archive what is done")
+
+
+def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the bound on bytes too; a file that is refused for its size weighs nothing."""
+    monkeypatch.setattr(module, "MOST_BYTES", 1_000)
+    (active / "huge.md").write_bytes(b"x" * (LIMIT + 1))
+    for number in range(3):
+        (active / f"{number}.md").write_bytes(b"x" * 333)
+    assert look(str(active.parent)).reason is None
+    for number in range(3, 9):
+        (active / f"{number}.md").write_bytes(b"x" * 333)
+    found = look(str(active.parent))
+    assert len(found.files) < 10
+    assert found.reason is not None
