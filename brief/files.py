@@ -101,11 +101,6 @@ def _sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def spelled(name: str) -> str:
-    r"""A name from git or the file system as JSON can carry it: bytes that are not UTF-8 are written as `\xNN`."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
 def reason_of(error: Exception) -> str:
     """What the system said, in its own words and without the path, which the sentence names already."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.files import UnreadableFileError, any_young, read_bounded, replace, spelled, stamp
+from brief.files import UnreadableFileError, any_young, read_bounded, replace, stamp
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
@@ -91,9 +91,3 @@ def test_young_stamps_are_not_trusted(tmp_path: Path) -> None:
     now = found[0]
     assert any_young([None, (now + 10**18, 0, 0, 0)]) is False
     assert any_young([(now - 10**9, 0, 0, 0)]) is False
-
-
-def test_names_are_spelled_for_the_wire() -> None:
-    """UTF-8 stays as it is, other bytes are written out, so that JSON can carry every name."""
-    assert spelled("ěščř \u202e") == "ěščř \u202e"
-    assert spelled(os.fsdecode(b"caf\xe9")) == "caf\\xe9"

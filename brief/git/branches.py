@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from brief.core.errors import NotFoundError, PolicyError
-from brief.files import spelled
+from brief.core.text.sanitize import wire
 from brief.git.command import run, seat
 from brief.git.names import HEADS, REMOTES
 
@@ -38,7 +38,7 @@ def _named(common_dir: str, named: str, deadline_s: float) -> str:
         if ref in found:
             return ref
     raise PolicyError(
-        f"integration.base names {spelled(named)!r}, and this repository has no such branch; "
+        f"integration.base names {wire(named)!r}, and this repository has no such branch; "
         "name an existing one in .ai/repo/policy.yaml"
     )
 
@@ -61,7 +61,7 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
         if line.startswith(b"*"):
             return os.fsdecode(line[1:])
     raise NotFoundError(
-        f"{spelled(common_dir)} has no branch to measure others against: neither main nor master, and its "
+        f"{wire(common_dir)} has no branch to measure others against: neither main nor master, and its "
         "primary checkout is on none that has a commit; name one as integration.base in .ai/repo/policy.yaml"
     )
 

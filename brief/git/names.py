@@ -1,4 +1,4 @@
-"""Names of branches. They are bytes, kept by `os.fsdecode`; `brief.files.spelled` makes them fit for the wire."""
+"""Names of branches. They are bytes, kept by `os.fsdecode`; `core.text.sanitize.wire` makes them fit for the wire."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from brief.core.errors import RepositoryError
 from brief.core.model import Repository
+from brief.core.text.sanitize import wire
 from brief.fast.locate import Located, NotLocatedError, locate
-from brief.files import spelled
 from brief.git.worktrees import Checkout
 
 
@@ -26,10 +26,10 @@ def repository(here: Located, checkouts: Iterable[Checkout]) -> Repository:
     if own is None or primary is None:
         raise RepositoryError(f"git does not list {here.root} as a work tree; run git worktree repair in it")
     return Repository(
-        root=spelled(here.root),
-        common_dir=spelled(here.common_dir),
-        primary=spelled(here.root if own.primary else primary.root),
-        branch=spelled(own.branch) if own.branch is not None else None,
+        root=wire(here.root),
+        common_dir=wire(here.common_dir),
+        primary=wire(here.root if own.primary else primary.root),
+        branch=wire(own.branch) if own.branch is not None else None,
         head=own.head,
         detached=own.detached,
     )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from brief.core.errors import NotFoundError
 from brief.core.model import QueueEntry
-from brief.files import spelled
+from brief.core.text.sanitize import wire
 from brief.git import GitTimeoutError, quarantine, run, seat, short_name, worktrees
 from brief.git.names import HEADS
 from brief.integration.observation import Observation
@@ -43,7 +43,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
         entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
     return Observation(
         observed_at=now,
-        base=spelled(short_name(base)),
+        base=wire(short_name(base)),
         base_sha=base_sha,
         provider="git",
         entries=tuple(sorted(entries, key=_turn)),
@@ -72,9 +72,7 @@ def _commit_of(git: _Git, base: str) -> str:
     names = dict(line.split(b"\0") for line in found.splitlines())
     sha = names.get(os.fsencode(base))
     if sha is None:
-        raise NotFoundError(
-            f"the base {spelled(short_name(base))!r} has no commit, so nothing can be measured against it"
-        )
+        raise NotFoundError(f"the base {wire(short_name(base))!r} has no commit, so nothing can be measured against it")
     return sha.decode()
 
 
@@ -116,7 +114,7 @@ def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[Queu
             behind, ahead = map(int, counts.split())
             root = roots.get(branch.name)
             yield QueueEntry(
-                name=spelled(branch.name),
+                name=wire(branch.name),
                 number=None,
                 lane="local",
                 disposition="behind" if behind else "ready",
@@ -124,7 +122,7 @@ def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[Queu
                 ahead=ahead,
                 behind=behind,
                 committed_at=branch.committed_at,
-                worktree=spelled(root) if root is not None else None,
+                worktree=wire(root) if root is not None else None,
             )
 
 

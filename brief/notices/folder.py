@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from brief.core.notice import LIMIT
-from brief.files import Stamp, reason_of, spelled, stamp_of
+from brief.core.text.sanitize import wire
+from brief.files import Stamp, reason_of, stamp_of
 
 MOST_FILES = 5_000
 MOST_BYTES = 32 * 1024 * 1024
@@ -97,7 +98,7 @@ def _fault(entry: os.DirEntry[str], target: str, found: os.stat_result, folder: 
         return "is a link that leads out of its folder"
     if not stat.S_ISREG(found.st_mode):
         return "is not a regular file"
-    if spelled(entry.name) != entry.name:
+    if wire(entry.name) != entry.name:
         return "has a name that is not UTF-8; rename it"
     return None
 

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from brief.core.errors import DocumentError
 from brief.core.notice import LIMIT, Notice, parse
-from brief.files import Stamp, UnreadableFileError, any_young, read_bounded, spelled
+from brief.core.text.sanitize import wire
+from brief.files import Stamp, UnreadableFileError, any_young, read_bounded
 from brief.notices.folder import NoticeFile, look
 
 _Outcome: TypeAlias = Notice | str
@@ -44,8 +45,8 @@ class NoticeStore:
         notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
         return Shelf(
             notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
-            unparsable=tuple((spelled(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
-            folders_unread=tuple((spelled(folder.path), folder.reason) for folder in folders if folder.reason),
+            unparsable=tuple((wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
+            folders_unread=tuple((wire(folder.path), folder.reason) for folder in folders if folder.reason),
         )
 
     def signature(self) -> Hashable:

@@ -26,7 +26,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
         sys.stderr.write(f"{fault.sentence}\n")
         return fault.exit_code
     from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
-    from brief.server.log import log_to  # noqa: PLC0415
+    from brief.server.log import log_to  # noqa: PLC0415 - likewise
 
     try:
         log_to(lease.state_dir / "server.log" if detached else None)
