@@ -54,7 +54,7 @@ def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASG
     app.add_exception_handler(HTTPException, _not_here)
     app.add_exception_handler(MajordomusError, _refused)
     app.add_exception_handler(Exception, _failed)
-    app.openapi = _without_422(app.openapi)  # type: ignore[method-assign]
+    app.openapi = _without_422(app.openapi)  # type: ignore[method-assign]  # FastAPI asks for it to be replaced so
     return Envelope(app, holder)
 
 
