@@ -94,8 +94,8 @@ def test_what_is_left_out_has_its_default(empty: str) -> None:
     [
         ("2026-10-11", date(2026, 10, 11)),
         ("'2026-10-11'", date(2026, 10, 11)),
-        ("2026-10-11 09:05", datetime(2026, 10, 11, 9, 5)),  # noqa: DTZ001
-        ("2026-10-11T09:05:06", datetime(2026, 10, 11, 9, 5, 6)),  # noqa: DTZ001
+        ("2026-10-11 09:05", datetime(2026, 10, 11, 9, 5)),  # noqa: DTZ001 - a moment with no zone is what is promised
+        ("2026-10-11T09:05:06", datetime(2026, 10, 11, 9, 5, 6)),  # noqa: DTZ001 - a moment with no zone is what is promised
         ("2026-10-11 09:05:06.123456Z", datetime(2026, 10, 11, 9, 5, 6, 123456, tzinfo=UTC)),
         ("2026-10-11 09:05Z", datetime(2026, 10, 11, 9, 5, tzinfo=UTC)),
         ("2026-10-11 09:05 +02:00", datetime(2026, 10, 11, 9, 5, tzinfo=timezone(timedelta(hours=2)))),
