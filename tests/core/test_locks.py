@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from datetime import date
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from brief.core.locks import LockClass, lock_class, must_name_owner
+from noticed import SESSION, notice
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"session_id": SESSION}, "ok"),
+        ({"session_id": SESSION.upper()}, "ok"),
+        ({"session_id": "abcdefab-0000-4000-8000-00000000000F", "session": "x"}, "ok"),
+        ({"session_id": "fix-login"}, "ad-hoc-session"),
+        ({"session_id": 724929}, "ad-hoc-session"),
+        ({"session_id": f"{SESSION}0", "session": "x"}, "ad-hoc-session"),
+        ({"session_id": SESSION.replace("-", "")}, "ad-hoc-session"),
+        ({"session": 724929}, "no-session-id"),
+        ({"session": "koda worker", "session_id": None}, "no-session-id"),
+        ({"session": ["a"], "session_id": " "}, "no-session-id"),
+        ({}, "anonymous"),
+        ({"session": " ", "session_id": ""}, "anonymous"),
+        ({"session": None}, "anonymous"),
+    ],
+)
+def test_a_lock_is_classed_by_how_it_names_its_owner(fields: dict[str, object], expected: str) -> None:
+    """A UUID is ok; another session id, a free session and none at all are three classes."""
+    assert lock_class(notice(kind="lock", **fields)) is LockClass(expected)
+
+
+@pytest.mark.parametrize(
+    ("created", "since", "held"),
+    [
+        ("2026-09-30", date(2026, 10, 1), False),
+        ("2026-10-01", date(2026, 10, 1), True),
+        ("2026-09-30 22:30Z", date(2026, 10, 1), True),
+        ("2026-09-30 21:30Z", date(2026, 10, 1), False),
+        (None, date(2026, 10, 1), True),
+        ("2020-01-01", None, True),
+    ],
+)
+def test_older_locks_are_not_held_to_the_rule(created: str | None, since: date | None, held: bool) -> None:
+    """A lock made before the day of the policy only warns; one of unknown age, or without such a day, does not pass."""
+    assert must_name_owner(notice(kind="lock", created=created), since, ZoneInfo("Europe/Prague")) is held
