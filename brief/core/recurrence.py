@@ -67,7 +67,7 @@ def next_occurrence(
     def begins(index: int) -> datetime:
         try:
             return instant(occurrence(first, recurring, index, meant), zone)
-        except (OverflowError, ValueError):
+        except OverflowError:
             return LATEST
 
     index = bisect_right(range(_MOST_OCCURRENCES), after, key=begins)
