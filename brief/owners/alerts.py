@@ -1,33 +1,80 @@
-"""The notices that sessions leave each other: how many of which kind, and which files could not be read."""
+"""The notices that sessions leave each other, judged for the one who asks: the most urgent first."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from brief.core.judge import Expired, Hidden, Shown, judge, order
+from brief.core.locks import Owner
 from brief.core.model import AlertsData, AlertsSection, Level, Row, ShownNotice, Status, Unparsable
-from brief.core.notice import Notice
-from brief.core.text.sanitize import clean, wire
+from brief.core.notice import Audience, Kind, Notice
+from brief.core.relevance import Focus, Truth, applies, fault
+from brief.core.text.sanitize import clean
 from brief.notices.store import Shelf
-from brief.owners.world import Ask, World
+from brief.owners.world import Ask, World, own_episode
+from brief.zone import zone
 
-_PLURAL = {"courtesy": "courtesies"}
+TOP = 8
+"""How many notices a brief names; `alerts list` names them all."""
+
+URGENT_FROM = 8
+"""The priority from which a bug-dep or a due obligation is pinned."""
+
+_PLURAL = {Kind.COURTESY: "courtesies"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What lay in the folders, judged: `shown` in order, and the rest with the reasons."""
+
+    shelf: Shelf
+    shown: tuple[Shown, ...]
+    hidden: tuple[Hidden, ...]
+    expired: tuple[Expired, ...]
 
 
 def answer(world: World, ask: Ask) -> AlertsSection:
-    """Every active notice of the folders, the highest priority first; partial where a file or folder was unreadable."""
+    """The most urgent notices; partial where a file or a folder could not be read."""
+    section = listed(world, ask, judged(world, ask), audiences=(Audience.ALL,))
+    left_out = max(0, len(section.rows) - TOP)
+    return section.model_copy(update={"rows": section.rows[:TOP], "omitted": left_out})
+
+
+def judged(world: World, ask: Ask) -> Judged:
+    """Every notice, judged now and for the focus of the one who asks."""
     shelf = world.notices(notice_folders(world.state_dir, ask))
-    shown = sorted((n for n in shelf.notices if n.status == "active"), key=lambda n: (-n.priority, n.slug))
-    for_all = [notice for notice in shown if notice.audience == "all"]
-    reason = _unreadable(shelf)
+    now, (days, _, _) = world.now(), zone(ask.settings)
+    focus = focus_of(world, ask)
+    verdicts = [judge(notice, now, days, _owner(world, notice)) for notice in shelf.notices]
+    shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
+    elsewhere = [one for one in shown if applies(one.notice.applies_when, focus) is Truth.NO]
+    return Judged(
+        shelf=shelf,
+        shown=tuple(sorted((one for one in shown if one not in elsewhere), key=order)),
+        hidden=(
+            *(verdict for verdict in verdicts if isinstance(verdict, Hidden)),
+            *(Hidden(one.notice, "its applies_when does not hold here") for one in elsewhere),
+        ),
+        expired=tuple(verdict for verdict in verdicts if isinstance(verdict, Expired)),
+    )
+
+
+def listed(world: World, ask: Ask, found: Judged, audiences: Iterable[Audience]) -> AlertsSection:
+    """The section with every notice for one of the audiences; unreadable files come first, since they hide the most."""
+    shown = [one for one in found.shown if one.notice.audience in audiences]
+    own = own_episode(world, ask)
+    reason = _unreadable(found.shelf)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
-        headline=_headline(for_all),
-        rows=(*_rows(for_all), *_unreadable_rows(shelf)),
+        headline=_headline(shown),
+        rows=(*_unreadable_rows(found.shelf), *(_row(one, own.episode.id if own else None) for one in shown)),
         data=AlertsData(
-            shown=tuple(_shown(notice) for notice in for_all),
-            hidden=len(shelf.notices) - len(for_all),
-            unparsable=tuple(Unparsable(file=wire(file), reason=why) for file, why in shelf.unparsable),
+            shown=tuple(_told(one) for one in shown),
+            hidden=len(found.shelf.notices) - len(shown),
+            unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.shelf.unparsable),
         ),
         reason=reason,
         as_of=world.now(),
@@ -40,30 +87,68 @@ def notice_folders(state_dir: str, ask: Ask) -> tuple[str, ...]:
     return (os.path.join(state_dir, "notices"), *declared)
 
 
-def _shown(notice: Notice) -> ShownNotice:
-    return ShownNotice(slug=notice.slug, kind=notice.kind, priority=notice.priority, title=notice.title, countdown=None)
+def focus_of(world: World, ask: Ask) -> Focus:
+    """What the one who asks works on, as far as it is known.
+
+    The component is the one that was named, else the scope of the task where that is a single bare name, else the
+    policy's. Of the paths only the task's scope is known.
+    """
+    own = own_episode(world, ask)
+    task = world.sessions.tasks().get(own.episode.id) if own else None
+    scope = task.scope if task and task.scope else None
+    bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
+    checkouts = world.worktrees()
+    here = next((checkout for checkout in checkouts if checkout.root == ask.root), None)
+    return Focus(
+        component=ask.component or bare or ask.settings.alerts.component,
+        repo=os.path.basename(checkouts[0].root.removesuffix(".git").rstrip("/")) if checkouts else None,
+        branch=here.branch if here else None,
+        paths=scope,
+        agent=None,
+    )
 
 
-def _headline(shown: list[Notice]) -> str:
+def _owner(world: World, notice: Notice) -> Owner:
+    """Whether the session that placed a lock still lives, as far as is known."""
+    if notice.kind is not Kind.LOCK or notice.session_id is None:
+        return Owner.UNKNOWN
+    return world.sessions.owner(notice.session_id)
+
+
+def _told(one: Shown) -> ShownNotice:
+    notice = one.notice
+    return ShownNotice(
+        slug=notice.slug, kind=notice.kind, priority=notice.priority, title=notice.title, countdown=one.countdown
+    )
+
+
+def _headline(shown: list[Shown]) -> str:
     if not shown:
         return "no notices"
-    kinds = Counter(notice.kind for notice in shown)
+    kinds = Counter(one.notice.kind for one in shown)
     told = ", ".join(
         f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()
     )
     return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}"
 
 
-def _rows(shown: list[Notice]) -> list[Row]:
-    return [_row(notice) for notice in shown]
-
-
-def _row(notice: Notice) -> Row:
-    about = f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else notice.kind
-    text = f"{about}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
-    if notice.kind != "lock":
+def _row(one: Shown, own: str | None) -> Row:
+    notice = one.notice
+    about = f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else str(notice.kind)
+    mine = own is not None and notice.session_id == own
+    holder = (", yours" if mine else f", owner {one.lock_owner}") if one.lock_owner else ""
+    ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
+    when = f" {one.countdown}" if one.countdown else ""
+    broken = f"; applies_when cannot be judged: {fault(notice.applies_when)}" if fault(notice.applies_when) else ""
+    text = f"{about}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)}){clean(broken, 200)}"
+    if mine or not _is_urgent(one):
         return Row(text=text)
     return Row(text=text, level=Level.HIGH, pin=about)
+
+
+def _is_urgent(one: Shown) -> bool:
+    kind, priority = one.notice.kind, one.notice.priority
+    return kind is Kind.LOCK or (priority >= URGENT_FROM and (kind is Kind.BUG_DEP or one.fired))
 
 
 def _unreadable(shelf: Shelf) -> str | None:
@@ -71,10 +156,9 @@ def _unreadable(shelf: Shelf) -> str | None:
     if shelf.unparsable:
         count = len(shelf.unparsable)
         said.append(f"{count} notice file{'' if count == 1 else 's'} could not be read")
-    if shelf.folders_unread:
-        said.append("; ".join(f"{clean(wire(str(folder)))}: {why}" for folder, why in shelf.folders_unread))
+    said += [f"{clean(folder)}: {why}" for folder, why in shelf.folders_unread]
     return "; ".join(said) or None
 
 
 def _unreadable_rows(shelf: Shelf) -> list[Row]:
-    return [Row(text=f"unreadable: {clean(wire(file), 120)}: {clean(why)}") for file, why in shelf.unparsable]
+    return [Row(text=f"unreadable: {clean(file, 120)}: {clean(why)}") for file, why in shelf.unparsable]

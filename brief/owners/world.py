@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from brief.core.episode import KnownEpisode, meant
+from brief.core.locks import Owner
 from brief.core.model import Section
 from brief.core.settings import Settings
 from brief.core.task import Task
@@ -28,6 +29,9 @@ class Sessions(Protocol):
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
+
+    def owner(self, episode_id: str) -> Owner:
+        """Whether the session of this id still lives, as far as is known here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Ask:
     root: str
     settings: Settings
     session: str | None = None
+    component: str | None = None
     local: bool = False
 
     @property

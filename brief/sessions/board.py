@@ -14,6 +14,7 @@ from pathlib import Path
 
 from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
+from brief.core.locks import Owner
 from brief.core.model import EpisodeState
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
 from brief.sessions import episodes as rows
@@ -51,6 +52,13 @@ class Board:
         """The current task of each open episode that has one, by episode id."""
         with self._memory:
             return dict(self._tasks)
+
+    def owner(self, episode_id: str) -> Owner:
+        """Alive where it was heard here and is open, gone where it is closed, else unknown."""
+        with self._memory:
+            if episode_id in self._open:
+                return Owner.ALIVE if episode_id in self._heard else Owner.UNKNOWN
+        return Owner.GONE if rows.get_episode(self._database, episode_id) else Owner.UNKNOWN
 
     def closed(self, most: int) -> tuple[Episode, ...]:
         """The episodes closed last, the latest first."""
@@ -201,6 +209,12 @@ class StoredSessions:
         """The current task of each of them."""
         with self._opened() as database:
             return rows.current_tasks(database) if database else {}
+
+    def owner(self, episode_id: str) -> Owner:
+        """Gone where the episode was stored as closed; else unknown, since nobody was heard."""
+        with self._opened() as database:
+            stored = rows.get_episode(database, episode_id) if database else None
+        return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Database | None]:
