@@ -335,7 +335,7 @@ _FILES = st.binary(max_size=400) | st.builds(
     st.lists(st.tuples(_FILES, st.text(max_size=20)), max_size=8),
     st.integers(500, MOST),
     st.sampled_from(ZONES),
-    st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+    st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001 - hypothesis adds the zone
 )
 def test_any_bytes_in_any_file_never_break_the_block(
     files: list[tuple[bytes, str]], budget: int, zone: str, now: datetime

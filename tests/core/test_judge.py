@@ -199,7 +199,7 @@ _NOTICES = st.builds(
     expires=_WHENS,
     fires_on=_WHENS,
 )
-_MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(UTC))  # noqa: DTZ001
+_MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds the zone
 
 
 @given(_NOTICES, _MOMENTS, st.sampled_from(ZONES), st.sampled_from(Owner))
