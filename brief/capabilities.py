@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.answering import briefs, episodes, queue, sections, tasks
+from brief.answering import alerts, briefs, episodes, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
 from brief.core.model import AlertsSection, DeriveSection, IntegrationSection, PeersSection, StateSection
 
@@ -144,12 +144,34 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         id="alerts",
         kind="query",
-        title="List the notices that sessions left each other",
-        input=sections.SectionInputs,
+        title="List the notices that concern this session, the most urgent first",
+        input=alerts.AlertsInputs,
         output=AlertsSection,
-        handler=sections.section_of("alerts"),
-        text=sections.section_text,
+        handler=alerts.list_alerts,
+        text=alerts.alerts_text,
         http=Http("GET", "/alerts"),
         cli=("alerts", "list"),
+    ),
+    Capability(
+        id="alerts.show",
+        kind="query",
+        title="Show one notice in full, and why it is shown or not",
+        input=alerts.ShowInputs,
+        output=alerts.NoticeInFull,
+        handler=alerts.show_alert,
+        text=alerts.notice_text,
+        http=Http("GET", "/alerts/notice"),
+        cli=("alerts", "show"),
+    ),
+    Capability(
+        id="alerts.reminders",
+        kind="query",
+        title="List the reminders, those for the owner alone among them",
+        input=alerts.AlertsInputs,
+        output=AlertsSection,
+        handler=alerts.list_reminders,
+        text=alerts.alerts_text,
+        http=Http("GET", "/alerts/reminders"),
+        cli=("reminders",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from brief.core.judge import Expired, Hidden, Shown, judge, order
@@ -62,7 +62,7 @@ def judged(world: World, ask: Ask) -> Judged:
     )
 
 
-def listed(world: World, ask: Ask, found: Judged, audiences: Iterable[Audience]) -> AlertsSection:
+def listed(world: World, ask: Ask, found: Judged, audiences: Collection[Audience]) -> AlertsSection:
     """The section with every notice for one of the audiences; unreadable files come first, since they hide the most."""
     shown = [one for one in found.shown if one.notice.audience in audiences]
     own = own_episode(world, ask)
