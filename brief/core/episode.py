@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Literal
 
 from brief.core.errors import UsageError
-from brief.core.model import EpisodeState, Moment, Wire
+from brief.core.model import EpisodeState, Moment, Standing, Wire
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -42,14 +41,14 @@ class Episode(Wire):
 
 
 class KnownEpisode(Wire):
-    """An episode as a server knows it: `unheard` until it has spoken to this very server."""
+    """An episode as a server knows it: `unheard` until it has spoken to this very server, `silent` once it stopped."""
 
     episode: Episode
-    standing: Literal["heard", "unheard"]
+    standing: Standing
 
     @property
     def state(self) -> EpisodeState:
-        """The state it gave, or unknown where this server has only read about it."""
+        """The state it gave, or unknown where this server has only read about it, or has not heard it of late."""
         return self.episode.state if self.standing == "heard" else EpisodeState.UNKNOWN
 
 

@@ -62,6 +62,10 @@ class EpisodeState(StrEnum):
     UNKNOWN = "unknown"
 
 
+Standing = Literal["heard", "unheard", "silent"]
+"""Whether this server has heard an episode itself, and whether it did so within three looks."""
+
+
 class Row(Wire):
     """One cleaned line of a section, for people and models; `pin` is the fixed words the line shows for it."""
 
@@ -83,7 +87,7 @@ class EpisodeFact(Wire):
     branch: str | None
     since: Moment
     heard: Moment | None
-    standing: Literal["heard", "unheard"]
+    standing: Standing
 
 
 class TaskFact(Wire):
@@ -117,7 +121,7 @@ class Board(Wire):
 
 
 class Peer(Wire):
-    """One other session. `standing` is `unheard` until this server has heard it itself."""
+    """One other session. `standing` is `unheard` until this server has heard it itself, `silent` once it no longer does."""
 
     episode: str
     provider: str
@@ -128,7 +132,7 @@ class Peer(Wire):
     since: Moment
     heard: Moment | None
     source: Literal["registered", "seen", "mesh"]
-    standing: Literal["heard", "unheard"]
+    standing: Standing
 
 
 class PeersData(Wire):
