@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.answering import alerts, briefs, episodes, queue, sections, tasks
+from brief.answering import alerts, briefs, claims, episodes, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
 from brief.core.model import AlertsSection, DeriveSection, IntegrationSection, PeersSection, StateSection
 
@@ -29,6 +29,28 @@ CAPABILITIES: tuple[Capability, ...] = (
         http=Http("GET", "/peers"),
         cli=("peers", "list"),
         in_memory=True,
+    ),
+    Capability(
+        id="peers.announce",
+        kind="command",
+        title="Say what an episode is about to change, and hear who else is about the same paths",
+        input=claims.AnnounceInputs,
+        output=claims.Announced,
+        handler=claims.announce,
+        text=claims.announced_text,
+        http=Http("POST", "/peers"),
+        cli=("peers", "announce"),
+    ),
+    Capability(
+        id="peers.release",
+        kind="command",
+        title="Release what an episode announced",
+        input=claims.ReleaseInputs,
+        output=claims.Released,
+        handler=claims.release,
+        text=claims.released_text,
+        http=Http("POST", "/peers/release"),
+        cli=("peers", "release"),
     ),
     Capability(
         id="lifecycle.episodes",

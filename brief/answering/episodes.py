@@ -8,14 +8,13 @@ from datetime import datetime
 from pydantic import Field
 
 from brief.answering.shape import Inputs, SessionInputs
-from brief.core.episode import Episode, KnownEpisode, Process
+from brief.core.episode import Episode, KnownEpisode
+from brief.core.life import MOST_CLOSED
 from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.text.sanitize import ago, clean, span
 from brief.desk import Desk
-from brief.fast.lease import boot_id, process_start
+from brief.sessions.processes import find_process
 from brief.threads import in_thread
-
-MOST_CLOSED = 32
 
 
 class OpenInputs(SessionInputs):
@@ -62,7 +61,7 @@ async def open_episode(desk: Desk, asked: OpenInputs) -> OneEpisode:
             provider=asked.provider,
             checkout=look.ask.checkout,
             branch=look.repository.branch,
-            process=_process(asked.pid),
+            process=find_process(asked.pid) if asked.pid is not None else None,
             state=asked.state,
             now=desk.now(),
         )
@@ -92,10 +91,6 @@ async def list_episodes(desk: Desk, asked: ListInputs) -> Episodes:
     return await in_thread(work)
 
 
-def _process(pid: int | None) -> Process | None:
-    return None if pid is None else Process(pid=pid, start=process_start(pid), boot=boot_id())
-
-
 def one_text(answer: OneEpisode) -> str:
     """What became of the episode, in one line."""
     episode = answer.episode
@@ -106,7 +101,7 @@ def one_text(answer: OneEpisode) -> str:
 
 
 def list_text(answer: Episodes) -> str:
-    """A line for each episode, the longest open first, then the closed ones, the latest first."""
+    """A line for each episode, as the board orders them, then the closed ones, the latest first."""
     count = len(answer.open)
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
     lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
@@ -119,7 +114,7 @@ def list_text(answer: Episodes) -> str:
 
 
 def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
-    told = state.value if standing == "heard" else "unheard since the server started"
+    told = {"unheard": "unheard since the server started", "silent": "silent"}.get(standing, state.value)
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
     times = f"open {span(at - episode.since)}, heard {ago(at - episode.heard)}"
     return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

@@ -60,7 +60,8 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     kind = _kind(field.annotation)
     if any(mark is Positional or isinstance(mark, Positional) for mark in field.metadata):
-        parser.add_argument(name, metavar=name.upper(), help=field.description)
+        nargs = None if field.is_required() else "?"
+        parser.add_argument(name, metavar=name.upper(), nargs=nargs, help=field.description)
         return
     flag = "--" + name.replace("_", "-")
     if kind is bool:

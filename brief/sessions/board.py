@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from brief.core.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
 from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
+from brief.core.life import MOST_CLOSED, in_order, is_silent
 from brief.core.locks import Owner
-from brief.core.model import EpisodeState
+from brief.core.model import EpisodeState, Standing
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions.database import Database
 
@@ -34,7 +37,10 @@ class Board:
         self._open = {episode.id: episode for episode in rows.open_episodes(database)}
         self._stored = {episode.id: episode.heard for episode in self._open.values()}
         self._tasks = rows.current_tasks(database)
+        self._claims = {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}
         self._heard: set[str] = set()
+        self._silent: set[str] = set()
+        self._watched_since: datetime | None = None
         self._version = 0
 
     @property
@@ -43,10 +49,9 @@ class Board:
         return self._version
 
     def known(self) -> tuple[KnownEpisode, ...]:
-        """The open episodes, the longest open first."""
+        """The open episodes: who waits for a human first, then the longest open."""
         with self._memory:
-            ordered = sorted(self._open.values(), key=lambda episode: (episode.since, episode.id))
-            return tuple(self._known(episode) for episode in ordered)
+            return in_order(self._known(episode) for episode in self._open.values())
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
@@ -54,11 +59,16 @@ class Board:
             return dict(self._tasks)
 
     def owner(self, episode_id: str) -> Owner:
-        """Alive where it was heard here and is open, gone where it is closed, else unknown."""
+        """Alive where it is open and was heard here of late, gone where it is closed, else unknown."""
         with self._memory:
             if episode_id in self._open:
-                return Owner.ALIVE if episode_id in self._heard else Owner.UNKNOWN
+                return Owner.ALIVE if self._standing(episode_id) == "heard" else Owner.UNKNOWN
         return Owner.GONE if rows.get_episode(self._database, episode_id) else Owner.UNKNOWN
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Every claim that is held, the oldest first."""
+        with self._memory:
+            return tuple(sorted(self._claims.values(), key=lambda claim: (claim.since, claim.episode, claim.name)))
 
     def closed(self, most: int) -> tuple[Episode, ...]:
         """The episodes closed last, the latest first."""
@@ -93,19 +103,22 @@ class Board:
                 self._open[episode.id] = episode
                 self._stored[episode.id] = now
                 self._heard.add(episode.id)
+                self._silent.discard(episode.id)
                 self._version += 1
                 return self._known(episode)
 
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
-        """Close an open episode, with the reason; its task stays as it was left."""
+        """Close an open episode, with the reason; its claims go, its task stays as it was left."""
         with self._writing:
             episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
-            rows.put_episode(self._database, episode)
+            rows.close_episode(self._database, episode, MOST_CLOSED)
             with self._memory:
                 del self._open[episode_id]
                 del self._stored[episode_id]
                 self._tasks.pop(episode_id, None)
+                self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != episode_id}
                 self._heard.discard(episode_id)
+                self._silent.discard(episode_id)
                 self._version += 1
             return episode
 
@@ -116,8 +129,18 @@ class Board:
             if episode is None:
                 return
             self._open[episode_id] = episode.model_copy(update={"heard": now})
-            if episode_id not in self._heard:
+            if episode_id not in self._heard or episode_id in self._silent:
                 self._heard.add(episode_id)
+                self._silent.discard(episode_id)
+                self._version += 1
+
+    def note_silence(self, now: datetime) -> None:
+        """Note, in memory, which open episodes were not heard for three looks since this was first called."""
+        with self._memory:
+            since = self._watched_since = self._watched_since or now
+            silent = {episode.id for episode in self._open.values() if is_silent(episode.heard, since, now)}
+            if silent != self._silent:
+                self._silent = silent
                 self._version += 1
 
     def store_hearings(self) -> None:
@@ -164,6 +187,41 @@ class Board:
                 self._version += 1
             return task
 
+    def announce(
+        self, episode_id: str, name: str, intent: str, scope: tuple[str, ...], now: datetime
+    ) -> tuple[Claim, Claim | None]:
+        """Claim paths for what an episode intends; the claim of the same name, which this one takes over, beside it."""
+        claim = Claim(
+            episode=checked_id(episode_id),
+            name=checked_name(name),
+            intent=checked_text("the intent", intent, INTENT_LIMIT),
+            scope=claimed_scope(scope),
+            since=now,
+        )
+        with self._writing:
+            self._needed(episode_id)
+            claim_rows.put_claim(self._database, claim)
+            with self._memory:
+                released = self._claims.get((episode_id, name))
+                self._claims[episode_id, name] = claim
+                self._version += 1
+            return claim, released
+
+    def release(self, episode_id: str, name: str | None) -> tuple[Claim, ...]:
+        """Release the claim of that name, or every one of the episode, and give back what was released."""
+        with self._writing:
+            self._needed(episode_id)
+            held = [claim for claim in self.claims() if claim.episode == episode_id and name in (None, claim.name)]
+            if not held:
+                what = f"no claim named {name[:40]!r}" if name is not None else "no claim"
+                raise NotFoundError(f"episode {episode_id} holds {what}; see majordomus peers list")
+            claim_rows.drop_claims(self._database, episode_id, tuple(claim.name for claim in held))
+            with self._memory:
+                for claim in held:
+                    del self._claims[episode_id, claim.name]
+                self._version += 1
+            return tuple(held)
+
     def _now_works_on(self, task: Task) -> Task:
         with self._memory:
             self._tasks[task.episode] = task
@@ -171,7 +229,12 @@ class Board:
         return task
 
     def _known(self, episode: Episode) -> KnownEpisode:
-        return KnownEpisode(episode=episode, standing="heard" if episode.id in self._heard else "unheard")
+        return KnownEpisode(episode=episode, standing=self._standing(episode.id))
+
+    def _standing(self, episode_id: str) -> Standing:
+        if episode_id in self._silent:
+            return "silent"
+        return "heard" if episode_id in self._heard else "unheard"
 
     def _needed(self, episode_id: str) -> Episode:
         episode = self._open.get(checked_id(episode_id))
@@ -215,6 +278,11 @@ class StoredSessions:
         with self._opened() as database:
             stored = rows.get_episode(database, episode_id) if database else None
         return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Every claim that was held when last stored, the oldest first."""
+        with self._opened() as database:
+            return claim_rows.held_claims(database) if database else ()
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Database | None]:

@@ -41,6 +41,14 @@ CREATE TABLE tasks (
     done TEXT
 ) STRICT;
 CREATE UNIQUE INDEX tasks_current ON tasks (episode) WHERE done IS NULL;
+CREATE TABLE claims (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    name TEXT NOT NULL,
+    intent TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    since TEXT NOT NULL,
+    PRIMARY KEY (episode, name)
+) STRICT;
 """
 
 
@@ -120,6 +128,13 @@ class Database:
         """Close the connection; the last writer leaves no journal files beside the database."""
         with self._lock:
             self._connection.close()
+
+
+def check_integrity(path: Path) -> str | None:
+    """What SQLite finds damaged in the database, None where it is whole; raises StoreError where it cannot be read."""
+    with contextlib.closing(Database(path, epoch=None)) as database, database.read() as connection:
+        found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    return None if found == "ok" else found
 
 
 def stored_epoch(path: Path) -> int:

@@ -18,6 +18,24 @@ _TASK = "episode, title, scope, next_action, next_since, since, done"
 
 def put_episode(database: Database, episode: Episode) -> None:
     """Store an episode, over the one with the same id if there is one."""
+    with database.write() as connection:
+        _put(connection, episode)
+
+
+def close_episode(database: Database, episode: Episode, most: int) -> None:
+    """Store an episode that has ended, and keep of the closed ones the `most` that ended last.
+
+    Its claims go with it, and the tasks of an episode go where it goes.
+    """
+    with database.write() as connection:
+        _put(connection, episode)
+        connection.execute("DELETE FROM claims WHERE episode = ?", (episode.id,))
+        older = "SELECT id FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT -1 OFFSET ?"
+        connection.execute(f"DELETE FROM tasks WHERE episode IN ({older})", (most,))
+        connection.execute(f"DELETE FROM episodes WHERE id IN ({older})", (most,))
+
+
+def _put(connection: sqlite3.Connection, episode: Episode) -> None:
     process = episode.process.model_dump_json() if episode.process else None
     values = (
         episode.id,
@@ -31,14 +49,13 @@ def put_episode(database: Database, episode: Episode) -> None:
         wire_time(episode.closed) if episode.closed else None,
         episode.closed_reason,
     )
-    with database.write() as connection:
-        connection.execute(
-            f"INSERT INTO episodes ({_EPISODE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, checkout = excluded.checkout, "
-            "branch = excluded.branch, process = excluded.process, state = excluded.state, since = excluded.since, "
-            "heard = excluded.heard, closed = excluded.closed, closed_reason = excluded.closed_reason",
-            values,
-        )
+    connection.execute(
+        f"INSERT INTO episodes ({_EPISODE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, checkout = excluded.checkout, "
+        "branch = excluded.branch, process = excluded.process, state = excluded.state, since = excluded.since, "
+        "heard = excluded.heard, closed = excluded.closed, closed_reason = excluded.closed_reason",
+        values,
+    )
 
 
 def get_episode(database: Database, episode_id: str) -> Episode | None:

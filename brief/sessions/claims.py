@@ -1,0 +1,42 @@
+"""Claims as rows: the only module that knows their SQL, but for their end with their episode."""
+
+from __future__ import annotations
+
+import json
+
+from brief.core.claims import MOST_CLAIMS, Claim
+from brief.core.errors import ConflictError
+from brief.core.model import wire_time
+from brief.sessions.database import Database
+
+_CLAIM = "episode, name, intent, scope, since"
+
+
+def put_claim(database: Database, claim: Claim) -> None:
+    """Store a claim, over the one of its episode with the same name; raises ConflictError for one too many."""
+    scope = json.dumps(claim.scope, ensure_ascii=False)
+    values = (claim.episode, claim.name, claim.intent, scope, wire_time(claim.since))
+    with database.write() as connection:
+        connection.execute(f"INSERT OR REPLACE INTO claims ({_CLAIM}) VALUES (?, ?, ?, ?, ?)", values)
+        held = connection.execute("SELECT count(*) FROM claims WHERE episode = ?", (claim.episode,)).fetchone()[0]
+        if held > MOST_CLAIMS:
+            raise ConflictError(
+                f"episode {claim.episode} holds {MOST_CLAIMS} claims already; release one with majordomus peers release NAME"
+            )
+
+
+def drop_claims(database: Database, episode_id: str, names: tuple[str, ...]) -> None:
+    """Forget claims of an episode, by name."""
+    with database.write() as connection:
+        connection.executemany(
+            "DELETE FROM claims WHERE episode = ? AND name = ?", [(episode_id, name) for name in names]
+        )
+
+
+def held_claims(database: Database) -> tuple[Claim, ...]:
+    """The claims of every open episode, the oldest first."""
+    with database.read() as connection:
+        rows = connection.execute(f"SELECT {_CLAIM} FROM claims ORDER BY since, episode, name").fetchall()
+    fields = _CLAIM.split(", ")
+    told = (dict(zip(fields, row, strict=True)) for row in rows)
+    return tuple(Claim.model_validate({**each, "scope": json.loads(each["scope"])}) for each in told)
