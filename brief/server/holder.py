@@ -15,6 +15,7 @@ from brief.core.errors import MajordomusError, SupersededError
 from brief.core.model import AnsweredBy
 from brief.desk import Desk
 from brief.server.lease import Lease
+from brief.server.tending import tend
 from brief.threads import in_thread
 
 TICK_SECONDS = 10.0
@@ -77,7 +78,7 @@ class Holder:
             raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
 
     async def watch(self, desk: Desk) -> None:
-        """Every 10 s look whether the lease is still ours, store who was heard, and end when nobody needs us."""
+        """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self.tick(desk)
@@ -89,9 +90,9 @@ class Holder:
             log.warning("superseded", extra={"epoch": self.lease.epoch})
         if self.superseded_since is None:
             try:
-                await in_thread(desk.board.store_hearings)
+                await in_thread(lambda: tend(desk))
             except MajordomusError as fault:
-                log.warning("hearings not stored", extra={"reason": fault.sentence})
+                log.warning("board not tended", extra={"reason": fault.sentence})
         with contextlib.suppress(MajordomusError):
             look = await in_thread(lambda: desk.look(self.root))
             self._idle_seconds = look.ask.settings.server.idle_minutes * 60.0
