@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from brief import __doc__ as purpose
 from brief import __version__
 from brief.capabilities import CAPABILITIES
-from brief.cli import policies, projection, serve
+from brief.cli import doctor, policies, projection, serve
 from brief.cli.saying import complain
 from brief.core.errors import USAGE, MajordomusError
 
@@ -87,6 +87,7 @@ def parser() -> Parser:
     statusline.set_defaults(run=_statusline)
     serve.add(commands)
     policies.add(commands)
+    doctor.add(commands)
     return whole
 
 

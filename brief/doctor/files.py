@@ -1,0 +1,54 @@
+"""The files of a repository and of its person: policy, trust, database, and the disk they lie on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from brief.core.errors import StoreError
+from brief.core.health import Finding, judge_database, judge_policy, judge_space, judge_trust
+from brief.fast.lease import state_dir
+from brief.fast.locate import Located
+from brief.policy import Standing, read_policy
+from brief.server.lease import DATABASE
+from brief.sessions.database import check_integrity
+from brief.trust import Trust, needs_trust
+
+
+def policy(here: Located) -> Finding:
+    """What is wrong with the policy of the checkout."""
+    found = read_policy(here.root)
+    return judge_policy(
+        [fault.sentence for fault in found.faults],
+        readable=found.standing is not Standing.UNREADABLE,
+        present=found.standing is not Standing.ABSENT,
+    )
+
+
+def trust(here: Located) -> Finding:
+    """Whether the trust file is good, and what the policy asks for in vain."""
+    granted = Trust.read()
+    asked = needs_trust(read_policy(here.root).settings, here.root)
+    untrusted = [f"{key} {value}" for key, value in asked if not granted.trusted(here.common_dir, key, value)]
+    return judge_trust(granted.fault, untrusted)
+
+
+def database(here: Located) -> Finding:
+    """Whether the database can be read and is whole."""
+    path = Path(state_dir(here.common_dir)) / DATABASE
+    if not os.path.lexists(path):
+        return judge_database(str(path), None, present=False)
+    try:
+        damage = check_integrity(path)
+    except StoreError as fault:
+        return judge_database(str(path), fault.sentence, present=True)
+    remedy = f"{path} is damaged ({damage}); stop the server, move the file away and run majordomus serve ensure"
+    return judge_database(str(path), remedy if damage else None, present=True)
+
+
+def disk(here: Located) -> Finding:
+    """The room that is left for the state of the repository."""
+    folder = state_dir(here.common_dir)
+    found = os.statvfs(folder if os.path.isdir(folder) else here.common_dir)
+    # Some file systems, such as btrfs, make inodes as they need them and count none.
+    return judge_space(folder, found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None)

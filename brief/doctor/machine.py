@@ -1,0 +1,53 @@
+"""What the machine brings: git and the checkouts it lists, time zones, limits."""
+
+from __future__ import annotations
+
+import re
+import resource
+
+from brief.core.errors import GitError
+from brief.core.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
+from brief.core.settings import Settings
+from brief.fast.locate import Located
+from brief.git import run, worktrees
+from brief.git.command import OLDEST
+from brief.policy import read_policy
+from brief.zone import find_zone, zone
+
+_ANY_ZONE = "America/New_York"
+
+
+def git(here: Located | None) -> Finding:
+    """The git on PATH."""
+    try:
+        told = run(["--version"], here.root if here else "/").decode("utf-8", "replace").strip()
+    except GitError as fault:
+        return fail("git", fault.sentence)
+    found = re.search(r"(\d+)\.(\d+)", told)
+    return judge_git((int(found[1]), int(found[2])) if found else None, told, OLDEST)
+
+
+def zones(here: Located | None) -> Finding:
+    """The zone in force. A policy's zone that does not exist is among the faults of the policy, as a key it drops."""
+    policy = read_policy(here.root) if here else None
+    settings = policy.settings if policy else Settings()
+    fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
+    _, name, unknown = zone(settings)
+    told = fault or (unknown.sentence if unknown else None)
+    return judge_zones(name, told, has_tzdata=find_zone(_ANY_ZONE) is not None)
+
+
+def listed(here: Located) -> Finding:
+    """The checkouts, as git lists them."""
+    try:
+        checkouts = worktrees(here.common_dir)
+    except GitError as fault:
+        return fail("worktrees", f"{fault.sentence}; git fsck and git worktree repair tell more")
+    lost = [one.root for one in checkouts if not one.bare and (one.gone or one.prunable is not None)]
+    return judge_worktrees(len(checkouts), lost)
+
+
+def descriptors() -> Finding:
+    """How many files a server started from here may have open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return judge_descriptors(None if soft == resource.RLIM_INFINITY else soft)

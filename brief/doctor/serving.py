@@ -1,0 +1,70 @@
+"""The lease, the server that it names, its socket, and the folder for sockets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from brief import __version__
+from brief.core.errors import RuntimeFolderError
+from brief.core.health import Finding, fail, judge_lease, judge_server, judge_socket, ok
+from brief.fast.lease import NoServerError, is_running, read_lease, state_dir
+from brief.fast.locate import Located
+from brief.server.ensure import ping
+from brief.server.runtime import runtime_folder, socket_name
+
+_ANY_EPOCH = 10**12
+
+
+def lease(here: Located) -> Finding:
+    """Who holds the repository."""
+    record, absence = _record(here)
+    folder = state_dir(here.common_dir)
+    damaged = os.path.lexists(f"{folder}/lease.json")
+    writable = os.access(folder if os.path.isdir(folder) else here.common_dir, os.W_OK)
+    running = record is not None and is_running(record)
+    return judge_lease(record, absence, running=running, startable=writable and not damaged)
+
+
+def server(here: Located) -> Finding:
+    """Whether the holder answers, and with which version."""
+    record, absence = _record(here)
+    if record is None:
+        damaged = os.path.lexists(f"{state_dir(here.common_dir)}/lease.json")
+        return judge_server(None, absence, __version__, running=False if damaged else None)
+    status, why = ping(here)
+    return judge_server(status, why, __version__, running=is_running(record))
+
+
+def socket(here: Located) -> Finding:
+    """Whether the socket is there and its user's alone."""
+    record, _ = _record(here)
+    if record is None:
+        return ok("socket", "there is none, since no lease names one")
+    path = record["socket"]
+    return judge_socket(path, _found(path), _found(os.path.dirname(path)), os.getuid(), running=is_running(record))
+
+
+def runtime(here: Located | None) -> Finding:
+    """The folder in which a server would put its socket; it is made, as a server would make it."""
+    try:
+        folder = runtime_folder(os.environ, socket_name(here.common_dir if here else "/", _ANY_EPOCH))
+    except RuntimeFolderError as fault:
+        return fail("runtime", fault.sentence)
+    return ok("runtime", f"{folder}, yours alone")
+
+
+def _record(here: Located) -> tuple[dict[str, Any] | None, str]:
+    try:
+        return read_lease(here.common_dir), ""
+    except NoServerError as absence:
+        return None, str(absence)
+
+
+def _found(path: str) -> tuple[int, int] | None:
+    """Mode and owner of what lies at the path itself."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_mode, found.st_uid
