@@ -123,6 +123,7 @@ def _headline(count: int, boards: tuple[Board, ...]) -> str:
     missing = sum(board.standing != "ready" for board in checkouts)
     told = f", {missing} of them gone or prunable" if missing else ""
     clones = _clones_told(Counter(board.standing for board in boards if board.kind == "clone"))
+    told += "," if told and clones.startswith(" and") else ""
     return f"{sessions} in {_counted(len(checkouts), 'checkout')}{told}{clones}"
 
 
@@ -148,7 +149,7 @@ def _peer_row(peer: Peer, board: str, now: datetime) -> str:
         state = f"unheard since the server started, last heard {ago(now - peer.heard)}"
     branch = f" on {clean(peer.branch, 60)}" if peer.branch else ""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
-    return f"{clean(board, 400)}{branch}, {clean(peer.provider, 40)} {peer.episode[:8]}, {state}{task}"
+    return f"{clean(board, 400)}{branch}, {clean(peer.provider, 40)} {clean(peer.episode[:8])}, {state}{task}"
 
 
 def _board_rows(boards: tuple[Board, ...]) -> list[str]:
