@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -26,14 +27,15 @@ _EPOCHS = itertools.count(1_000)
 Behaviour = Callable[[socket.socket], None]
 
 
-def git_hangs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a git first on the PATH, of the test and of what the lab starts, that never answers."""
-    program = lab.base / "bin/git"
+def git_hangs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a git first on the test's PATH that does not answer before the file is there whose path is given back."""
+    program, file = lab.base / "bin/git", lab.base / "go"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    real = shutil.which("git")
+    program.write_text(f'#!/bin/sh\nuntil [ -e {file} ]; do sleep 0.01; done\nexec {real} "$@"\n')
     program.chmod(0o755)
-    lab.env["PATH"] = f"{program.parent}:{lab.env['PATH']}"
-    monkeypatch.setenv("PATH", lab.env["PATH"])
+    monkeypatch.setenv("PATH", f"{program.parent}:{lab.env['PATH']}")
+    return file
 
 
 def entry(

@@ -7,6 +7,7 @@ import pytest
 from brief.clones.asking import Neighbour, unread
 from brief.clones.neighbours import Neighbourhood
 from brief.core.episode import Episode, KnownEpisode
+from brief.core.locks import Owner
 from brief.core.model import Board, EpisodeState, PeersSection, Status
 from brief.core.settings import Settings
 from brief.core.task import Task
@@ -42,6 +43,10 @@ class OneSession:
     def tasks(self) -> dict[str, Task]:
         """It works on nothing."""
         return {}
+
+    def owner(self, episode_id: str) -> Owner:
+        """Nobody asks for locks here."""
+        raise AssertionError(episode_id)
 
 
 def no_notices(folders: tuple[str, ...]) -> Shelf:

@@ -16,6 +16,7 @@ from brief.server.holder import Holder, utc_now
 from brief.server.lease import Lease
 from brief.server.listing import Listing
 from lab import Lab
+from neighbourhood import git_hangs
 
 
 @pytest.fixture
@@ -61,11 +62,13 @@ def test_a_repository_that_git_needs_long_for_is_listed_at_once(
 ) -> None:
     """The entry is written without root commits, and again once they are known."""
     monkeypatch.setattr(listing_module, "START_SECONDS", 0.0)
+    go_on = git_hangs(lab, monkeypatch)
 
     async def run() -> None:
         listing = listing_of(lab, lease)
         await listing.enter()
         first = written(lab)
+        go_on.touch()
         await listing.keep()
         (entry,) = written(lab)
         assert first == [entry | {"root_commits": None}]
