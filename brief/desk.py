@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from brief.clones.neighbours import Neighbourhood
 from brief.compose import Composer, Frame, assemble
 from brief.core.errors import GitError, NoServerError, RepositoryError, UsageError
 from brief.core.model import AnsweredBy, Brief, Repository, Section
@@ -48,10 +49,10 @@ class Desk:
     """Answers for every checkout of the repository whose git folder is `common_dir`.
 
     `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
-    `composed` is told of every brief that was composed anew.
+    `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
         self,
         common_dir: str,
         *,
@@ -60,6 +61,7 @@ class Desk:
         absence: str | None,
         identity: Callable[[str], AnsweredBy],
         composed: Callable[[Look, Brief], None] | None = None,
+        neighbours: Callable[[], Neighbourhood] | None = None,
     ) -> None:
         self.common_dir = common_dir
         self.now = now
@@ -80,6 +82,7 @@ class Desk:
             absence=absence,
             worktrees=self._worktrees.read,
             notices=self._shelf,
+            neighbours=neighbours,
         )
 
     @property

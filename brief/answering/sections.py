@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from pydantic import Field
+
 from brief.answering.shape import SessionInputs
 from brief.core.model import Section
 from brief.core.text.page import section_page
@@ -12,6 +14,17 @@ from brief.desk import Desk
 
 class SectionInputs(SessionInputs):
     """Which checkout, and which episode asks."""
+
+
+class PeersInputs(SectionInputs):
+    """Which checkout asks who else is here, and whether other servers are asked too."""
+
+    local: bool = Field(default=False, description="tell the boards of this server alone, the caller's own among them")
+
+
+async def list_peers(desk: Desk, asked: PeersInputs) -> Section:
+    """Who else is here."""
+    return await desk.section("peers", asked.root, asked.session, local=asked.local)
 
 
 def section_of(name: str) -> Callable[[Desk, SectionInputs], Awaitable[Section]]:

@@ -45,17 +45,26 @@ def ask(
     An answer that does not carry the epoch of the lease came from somebody else and is not taken.
     """
     record = read_lease(common_dir)
+    request = request_of(method, path, params, body)
     try:
-        raw = _exchange(record["socket"], _request(method, path, params, body), time.monotonic() + seconds)
+        return exchange(record["socket"], record["epoch"], request, seconds=seconds)
     except OSError as fault:
         raise NoServerError(why_silent(record, fault)) from None
-    answer = _parsed(raw)
-    if answer is None or answer.headers.get("majordomus-epoch") != str(record["epoch"]):
-        raise NoServerError(f"what answers at {record['socket']} is not the server of epoch {record['epoch']}")
+
+
+def exchange(socket_path: str, epoch: int, request: bytes, *, seconds: float, most: int = MOST_BYTES) -> Answer:
+    """What the server of `epoch` answers at a socket, whole, within `seconds` and in at most `most` bytes.
+
+    Raises TimeoutError or BlockingIOError where it is silent, another OSError where it cannot be asked, and
+    NoServerError where somebody else answers.
+    """
+    answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most))
+    if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
+        raise NoServerError(f"what answers at {socket_path} is not the server of epoch {epoch}")
     return answer
 
 
-def _exchange(path: str, request: bytes, deadline: float) -> bytes:
+def _exchanged(path: str, request: bytes, deadline: float, most: int) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_left(deadline))
         connection.connect(path)
@@ -69,8 +78,8 @@ def _exchange(path: str, request: bytes, deadline: float) -> bytes:
                 return b"".join(received)
             received.append(piece)
             size += len(piece)
-            if size > MOST_BYTES:
-                raise OSError(f"it sent more than {MOST_BYTES} bytes")
+            if size > most:
+                raise OSError(f"it sent more than {most} bytes")
 
 
 def _left(deadline: float) -> float:
@@ -80,7 +89,8 @@ def _left(deadline: float) -> float:
     return left
 
 
-def _request(method: str, path: str, params: list[tuple[str, str]], body: object) -> bytes:
+def request_of(method: str, path: str, params: list[tuple[str, str]], body: object = None) -> bytes:
+    """The bytes of one call below `/api/v1`."""
     query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in params)
     payload = b"" if body is None else json.dumps(body).encode()
     kind = "" if body is None else "content-type: application/json\r\n"

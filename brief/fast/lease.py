@@ -54,7 +54,10 @@ def is_running(record: dict[str, Any]) -> bool:
 
 
 def read_lease(common_dir: str) -> dict[str, Any]:
-    """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one."""
+    """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one of `common_dir`.
+
+    A copied repository brings the lease of the original along, whose server must not answer for the copy.
+    """
     path = state_dir(common_dir) + "/lease.json"
     text = read_small(path)
     if text is None:
@@ -69,6 +72,13 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         or not isinstance(record.get("epoch"), int)
     ):
         raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
+    written_for = record.get("common_dir", common_dir)
+    if written_for != common_dir:
+        named = str(written_for)[:400].encode("utf-8", "backslashreplace").decode()
+        raise NoServerError(
+            f"{path} was written for {named}: this repository was moved or copied; "
+            "start a server of its own with majordomus serve ensure"
+        )
     return record
 
 

@@ -5,6 +5,7 @@ from brief.git.command import GitTimeoutError, run, seat
 from brief.git.names import short_name
 from brief.git.place import checkout_at, repository
 from brief.git.quarantine import quarantine
+from brief.git.roots import root_commits
 from brief.git.shelf import WorktreeShelf
 from brief.git.worktrees import Checkout, worktrees
 
@@ -16,6 +17,7 @@ __all__ = [
     "checkout_at",
     "quarantine",
     "repository",
+    "root_commits",
     "run",
     "seat",
     "short_name",

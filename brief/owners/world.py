@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from brief.clones.neighbours import Neighbourhood
 from brief.core.episode import KnownEpisode, meant
 from brief.core.locks import Owner
 from brief.core.model import Section
@@ -36,7 +37,10 @@ class Sessions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One repository. `absence` is why no server answers, and then nobody can say who else is here."""
+    """One repository. `absence` is why no server answers, and then nobody can say who else is here.
+
+    `neighbours` reads the servers of the other clones; None where no server answers.
+    """
 
     common_dir: str
     state_dir: str
@@ -45,6 +49,7 @@ class World:
     absence: str | None
     worktrees: Callable[[], Sequence[Checkout]]
     notices: Callable[[tuple[str, ...]], Shelf]
+    neighbours: Callable[[], Neighbourhood] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import signal
@@ -14,16 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brief.capabilities import CAPABILITIES
+from brief.clones.kinship import RootCommits
+from brief.clones.neighbours import Neighbours
 from brief.core.errors import MajordomusError
-from brief.core.model import wire_time
+from brief.core.text.sanitize import wire
 from brief.desk import Desk
-from brief.fast.lease import boot_id, process_start
-from brief.files import replace
 from brief.policy import read_policy
 from brief.server.holder import Holder, utc_now
 from brief.server.http import build
 from brief.server.lease import DATABASE, Lease
 from brief.server.lines import LineKeeper
+from brief.server.listing import Listing
 from brief.server.made import Made
 from brief.server.runtime import runtime_folder, socket_name
 from brief.server.serving import serving
@@ -32,8 +32,6 @@ from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.trust import Trust, effective
-
-ENTRY_SCHEMA = "majordomus.server/v1"
 
 log = logging.getLogger(__name__)
 
@@ -89,43 +87,31 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     board = Board(opened.database)
     lines = LineKeeper(lease.state_dir / "lines")
     lines.prepare()
+    folder, roots = opened.path.parent / "servers", RootCommits(lease.common_dir)
+    neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
     desk = Desk(
-        lease.common_dir, now=utc_now, sessions=board, absence=None, identity=holder.identity, composed=lines.keep
+        lease.common_dir,
+        now=utc_now,
+        sessions=board,
+        absence=None,
+        identity=holder.identity,
+        composed=lambda look, brief: lines.keep(look, brief) if lease.is_ours() else None,
+        neighbours=neighbours.read,
     )
     web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
-    with _entered(opened.path.parent / "servers", holder):
+    listing = Listing(folder, holder, roots, desk.world.worktrees)
+    with contextlib.ExitStack() as leaving:
+        leaving.callback(listing.remove)
+        await listing.enter()
         lease.publish(opened.path, opened.tcp, holder.since)
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(opened.path), "tcp": opened.tcp})
-        watching = asyncio.ensure_future(holder.watch(desk))
+        for work in (holder.watch(desk), listing.keep()):
+            leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))
-        watching.cancel()
-        with contextlib.suppress(MajordomusError):
-            board.store_hearings()
+        if lease.is_ours():
+            with contextlib.suppress(MajordomusError):
+                board.store_hearings()
         log.info("ended", extra={"epoch": lease.epoch})
-
-
-@contextlib.contextmanager
-def _entered(folder: Path, holder: Holder) -> Iterator[None]:
-    """The entry by which servers of other clones find this one."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{holder.lease.epoch}.json"
-    entry = {
-        "schema": ENTRY_SCHEMA,
-        "epoch": holder.lease.epoch,
-        "pid": holder.pid,
-        "process_start": process_start(holder.pid),
-        "boot_id": boot_id(),
-        "common_dir": holder.lease.common_dir,
-        "socket": str(holder.socket),
-        "version": holder.version,
-        "since": wire_time(holder.since),
-    }
-    replace(str(path), json.dumps(entry).encode())
-    made = Made.at(path)
-    try:
-        yield
-    finally:
-        made.remove()
 
 
 def ignore_hangups() -> None:

@@ -9,6 +9,7 @@ import os
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 from brief import __version__
 from brief.core.errors import MajordomusError, SupersededError
@@ -72,6 +73,11 @@ class Holder:
             reason=self.reason,
         )
 
+    @property
+    def standing(self) -> Literal["holds", "superseded"]:
+        """Whether what it says is the word of the lease holder, in one word."""
+        return "holds" if self.superseded_since is None else "superseded"
+
     def refuse_if_superseded(self) -> None:
         """Raise SupersededError where this server may write nothing more."""
         if self.reason is not None:
@@ -87,6 +93,8 @@ class Holder:
         """One look."""
         if self.superseded_since is None and not self.lease.is_ours():
             self.superseded_since = time.monotonic()
+            # In a repository that was moved it is still the lock that the next server needs.
+            self.lease.free()
             log.warning("superseded", extra={"epoch": self.lease.epoch})
         if self.superseded_since is None:
             try:

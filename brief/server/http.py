@@ -149,7 +149,7 @@ def _without_422(openapi: Callable[[], dict[str, Any]]) -> Callable[[], dict[str
 
 
 class Envelope:
-    """Marks every answer with the epoch, notes that somebody called, and guards what comes by TCP."""
+    """Marks every answer with epoch and standing, notes that somebody called, and guards what comes by TCP."""
 
     def __init__(self, app: ASGIApp, holder: Holder) -> None:
         self.app = app
@@ -158,16 +158,20 @@ class Envelope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""
-        self.holder.called()
+        if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
+            self.holder.called()
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], self._epoch]
+                message["headers"] = [*message["headers"], self._epoch, self._standing()]
             await send(message)
 
         foreign = _why_foreign(scope)
         answer = self.app if foreign is None else _problem(403, foreign, "Foreign", USAGE)
         await answer(scope, receive, marked)
+
+    def _standing(self) -> tuple[bytes, bytes]:
+        return b"majordomus-standing", self.holder.standing.encode()
 
 
 def _why_foreign(scope: Scope) -> str | None:

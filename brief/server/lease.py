@@ -40,7 +40,7 @@ class Lease:
         self.common_dir = common_dir
         self.state_dir = Path(state_dir(common_dir))
         self.epoch = epoch
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
         self._file: Made | None = None
 
     @classmethod
@@ -62,6 +62,7 @@ class Lease:
         record = {
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
+            "common_dir": self.common_dir,
             "pid": os.getpid(),
             "process_start": process_start(os.getpid()),
             "boot_id": boot_id(),
@@ -77,13 +78,19 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Whether the lock that the path names is still the one we hold."""
-        return _is_named(self._descriptor, self.state_dir / "lease.lock")
+        return self._descriptor is not None and _is_named(self._descriptor, self.state_dir / "lease.lock")
+
+    def free(self) -> None:
+        """Free the lock, so that another can take it; whoever does this writes nothing more."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def release(self) -> None:
         """Withdraw the file, if it is still ours, and free the lock."""
         if self._file is not None:
             self._file.remove()
-        os.close(self._descriptor)
+        self.free()
 
 
 def _lock(path: Path) -> int:

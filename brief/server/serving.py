@@ -73,7 +73,7 @@ def _status(holder: Holder, desk: Desk) -> ServerStatus:
         pid=holder.pid,
         epoch=holder.lease.epoch,
         version=holder.version,
-        standing="holds" if holder.reason is None else "superseded",
+        standing=holder.standing,
         socket=str(holder.socket),
         tcp=holder.tcp,
         since=holder.since,

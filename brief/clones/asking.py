@@ -1,0 +1,107 @@
+"""One question to the server of another clone: who is on its own boards; and whatever comes back, told as a board."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import ValidationError
+
+from brief import __version__
+from brief.clones.entries import Entry
+from brief.core.model import Board, Peer, PeersSection
+from brief.core.text.sanitize import clean
+from brief.fast.ask import Answer, exchange, request_of
+from brief.fast.lease import NoServerError
+from brief.files import reason_of
+
+ASK_SECONDS = 0.25
+MOST_BYTES = 4 * 1024 * 1024
+
+Standing = Literal["ready", "silent", "refused", "superseded", "other-version"]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Another server of the same history: its board, its peers, and what of them could not be read."""
+
+    board: Board
+    peers: tuple[Peer, ...] = ()
+    gap: str | None = None
+
+
+def ask_server(entry: Entry, seconds: float = ASK_SECONDS) -> Neighbour:
+    """Ask one server, for at most `seconds`. Never raises; what cannot be read is told."""
+    question = [("root", entry.root or entry.common_dir), ("local", "true")]
+    try:
+        request = request_of("GET", "/peers", question)
+        answer = exchange(entry.socket, entry.epoch, request, seconds=seconds, most=MOST_BYTES)
+    except (TimeoutError, BlockingIOError):
+        return unread(entry, "silent", f"its server (pid {entry.pid}) gave no answer within {seconds * 1000:.0f} ms")
+    except NoServerError as fault:
+        return unread(entry, "refused", str(fault))
+    except OSError as fault:
+        return unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}")
+    return _understood(entry, answer)
+
+
+def unread(entry: Entry, standing: Standing, reason: str) -> Neighbour:
+    """A server of whose boards nothing is known."""
+    board = _board(entry, standing, reason, None)
+    return Neighbour(board, gap=f"clone {clean(board.path or '', 400)} is {standing}: {clean(reason, 400)}")
+
+
+def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
+    """The answer of a server that a newer one has replaced: told as that, with the count if it gave one."""
+    reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
+    return Neighbour(_board(entry, "superseded", reason, answer.board.count), answer.peers)
+
+
+def _understood(entry: Entry, answer: Answer) -> Neighbour:
+    told = _told(entry, answer)
+    if answer.headers.get("majordomus-standing") == "superseded":
+        reason = f"epoch {entry.epoch} (pid {entry.pid}) lost its lock and writes nothing more"
+        return Neighbour(_board(entry, "superseded", reason, told.board.count), told.peers)
+    return told
+
+
+def _told(entry: Entry, answer: Answer) -> Neighbour:
+    section, fault = _section(answer)
+    if section is None:
+        if entry.version == __version__:
+            return unread(entry, "refused", fault)
+        versions = f"its server is version {clean(entry.version, 40)} and this one {__version__}"
+        return unread(entry, "other-version", f"{fault}; {versions}")
+    if section.data is None:
+        return unread(entry, "refused", section.reason or section.headline)
+    peers = section.data.peers
+    board = _board(entry, "ready", None, len(peers))
+    gap = None if section.fully_read else f"clone {clean(board.path or '', 400)}: {clean(section.reason or '', 400)}"
+    return Neighbour(board, peers, gap)
+
+
+def _section(answer: Answer) -> tuple[PeersSection | None, str]:
+    """The section that came, or None and why what came is none."""
+    if answer.status != 200:
+        return None, f"it answered {answer.status}: {clean(_error(answer), 300)}"
+    try:
+        return PeersSection.model_validate_json(answer.body), ""
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        return None, f"its answer is no peers section ({'.'.join(map(str, first['loc']))}: {clean(first['msg'])})"
+
+
+def _error(answer: Answer) -> str:
+    try:
+        told = answer.json()
+    except (ValueError, RecursionError):
+        told = None
+    error = told.get("error") if isinstance(told, dict) else None
+    return error if isinstance(error, str) else "no sentence with it"
+
+
+def _board(entry: Entry, standing: Standing, reason: str | None, count: int | None) -> Board:
+    path = entry.root or entry.common_dir
+    name = os.path.basename(path.rstrip("/")) or path
+    return Board(kind="clone", name=name, path=path, standing=standing, reason=reason, count=count)

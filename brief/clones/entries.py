@@ -1,0 +1,130 @@
+"""The servers of this machine: each has an entry, a small JSON file in the folder `servers/` beside the sockets.
+
+The folder is the user's alone, but what lies in it need not be an entry, nor an entry that is still true.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from brief.core.model import Moment, Wire
+from brief.fast.lease import is_running
+from brief.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
+
+ENTRY_SCHEMA: Final = "majordomus.server/v1"
+MOST_BYTES = 65_536
+MOST_ENTRIES = 512
+
+CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
+
+
+class Entry(Wire):
+    """A server, as it says itself. Names are spelled as on the wire; `root` is a checkout that it can be asked about.
+
+    `root_commits` is null while they are not known, and empty before the first commit.
+    """
+
+    model_config = ConfigDict(strict=True, populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["majordomus.server/v1"] = Field(default=ENTRY_SCHEMA, alias="schema")
+    epoch: int = Field(ge=0)
+    pid: int = Field(ge=1)
+    process_start: int | None
+    boot_id: str | None
+    common_dir: Path
+    root: Path | None = None
+    root_commits: tuple[CommitName, ...] | None = None
+    socket: Path
+    version: str = Field(max_length=100)
+    since: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The entries of servers that may answer, the oldest first, and a sentence for each file that is no entry."""
+
+    entries: tuple[Entry, ...]
+    faults: tuple[str, ...]
+
+
+def read_entries(folder: str) -> Listed:
+    """Every entry in `folder`; the ones whose server is gone are removed. Blocks on files alone, raises nothing."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
+    except FileNotFoundError:
+        return Listed((), ())
+    except OSError as fault:
+        return Listed((), (f"{folder} cannot be listed ({reason_of(fault)}), so other servers cannot be found",))
+    entries, faults = [], []
+    if len(names) > MOST_ENTRIES:
+        faults.append(
+            f"{folder} holds {len(names):,} entries, and only {MOST_ENTRIES} are read; remove what is no server"
+        )
+    for name in names[:MOST_ENTRIES]:
+        path = os.path.join(folder, name)
+        try:
+            entry = _live(path)
+        except UnreadableFileError as fault:
+            faults.append(f"{path} is no entry of a server ({fault}); remove it")
+        else:
+            entries += [entry] if entry is not None else []
+    return Listed(tuple(sorted(entries, key=lambda entry: entry.epoch)), tuple(faults))
+
+
+def _live(path: str) -> Entry | None:
+    """The entry at `path`; None where it is just being made, or its server is gone and it was removed."""
+    try:
+        found = os.lstat(path)
+        content = read_bounded(path, MOST_BYTES)
+    except FileNotFoundError:
+        return None
+    except OSError as fault:
+        raise UnreadableFileError(f"cannot be looked at: {reason_of(fault)}") from fault
+    if found.st_uid != os.getuid():
+        raise UnreadableFileError(f"belongs to uid {found.st_uid}")
+    if not content:
+        return None
+    try:
+        entry = Entry.model_validate_json(content)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UnreadableFileError(f"{where + ': ' if where else ''}{first['msg']}") from None
+    if is_gone(entry):
+        _remove(path, stamp_of(found))
+        return None
+    return entry
+
+
+def is_gone(entry: Entry) -> bool:
+    """Whether the server has ended: its process is gone, and nobody listens at its socket.
+
+    One alone proves nothing: a process of another container is not seen, and a server that ends still runs.
+    """
+    process = {"pid": entry.pid, "process_start": entry.process_start, "boot_id": entry.boot_id}
+    return not is_running(process) and not _is_listening(entry.socket)
+
+
+def _is_listening(path: str) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(0)
+            probe.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    except OSError:  # a full backlog, or a socket that is not ours to open: somebody is there
+        return True
+    return True
+
+
+def _remove(path: str, seen: Stamp) -> None:
+    with contextlib.suppress(OSError):
+        if stamp_of(os.lstat(path)) == seen:
+            os.unlink(path)

@@ -1,0 +1,39 @@
+"""Which repositories are clones of each other: their histories begin with the same commits."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from brief.core.errors import GitError
+from brief.git import GitTimeoutError, root_commits
+
+LEARN_SECONDS = 60.0
+
+
+def are_clones(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
+    """Whether the root commits of one repository are among those of the other.
+
+    They need not be equal: a clone that merged another history in has the roots of that one too.
+    """
+    return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
+
+
+class RootCommits:
+    """The root commits of one repository: None until they are known, then with `reason`. Safe to read from any thread."""
+
+    def __init__(self, common_dir: str) -> None:
+        self._common_dir = common_dir
+        self.known: frozenset[str] | None = None
+        self.reason = "git has not told them yet"
+        self.settled = False
+
+    def learn(self, deadline_s: float = LEARN_SECONDS) -> None:
+        """Ask git, which may take long. Settled is what need not be asked again: known roots, and too long a history."""
+        try:
+            self.known = root_commits(self._common_dir, deadline_s)
+            self.settled = bool(self.known)
+        except GitTimeoutError as fault:
+            self.reason = fault.sentence
+            self.settled = True
+        except GitError as fault:
+            self.reason = fault.sentence

@@ -1,0 +1,136 @@
+"""All other servers of one history, asked at the same time, not more often than every second."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from brief.clones.asking import ASK_SECONDS, Neighbour, ask_server, superseded, unread
+from brief.clones.entries import Entry, read_entries
+from brief.clones.kinship import RootCommits, are_clones
+from brief.core.text.sanitize import clean
+
+FRESH_SECONDS = 1.0
+SILENT_SECONDS = 30.0
+MOST_ASKED = 64
+_GRACE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """What the other servers said `age_s` seconds ago. `gaps` are sentences: what keeps it from being all there is."""
+
+    neighbours: tuple[Neighbour, ...]
+    gaps: tuple[str, ...]
+    age_s: float = 0.0
+
+
+class Neighbours:
+    """The other servers of the history of `common_dir`, found in `folder`, seen from the server of `epoch`.
+
+    Thread safe; who asks while others are being asked waits for that answer. `monotonic` gives seconds.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        common_dir: str,
+        epoch: int,
+        roots: RootCommits,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._own = (common_dir, epoch)
+        self._roots = roots
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._last: Neighbourhood | None = None
+        self._asked = 0.0
+        self._silent: dict[str, float] = {}
+
+    def read(self) -> Neighbourhood:
+        """Everybody's boards, at most a second old. Blocks for a little more than 250 ms at most."""
+        with self._lock:
+            now = self._monotonic()
+            if self._last is None or not 0 <= now - self._asked < FRESH_SECONDS:
+                self._last, self._asked = self._read(now), now
+            return dataclasses.replace(self._last, age_s=now - self._asked)
+
+    def _read(self, now: float) -> Neighbourhood:
+        listed = read_entries(self._folder)
+        kin, gaps = self._kin(listed.entries)
+        left_out = len(kin) - MOST_ASKED
+        if left_out > 0:
+            gaps.append(f"{left_out} more servers of clones were not asked, since {MOST_ASKED} are at once")
+        neighbours = self._told(kin[:MOST_ASKED], now)
+        return Neighbourhood(neighbours, tuple(clean(gap, 600) for gap in (*gaps, *listed.faults)))
+
+    def _kin(self, entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+        """The entries of our history but for our own, and for each that may be of it why that cannot be told."""
+        common_dir, epoch = self._own
+        kin, gaps, others = [], [], 0
+        ours = self._roots.known
+        for entry in entries:
+            if entry.common_dir == common_dir:
+                kin += [entry] if entry.epoch != epoch else []
+            elif ours is None:
+                others += 1
+            elif entry.root_commits is None:
+                gaps.append(f"the server of {entry.common_dir} has not told its root commits, so it may be of a clone")
+            elif are_clones(ours, frozenset(entry.root_commits)):
+                kin.append(entry)
+        if others:
+            gaps.append(
+                f"{others} of the servers on this machine may be of clones, which cannot be told while the "
+                f"root commits of this repository are not known: {self._roots.reason}"
+            )
+        return kin, gaps
+
+    def _told(self, kin: Sequence[Entry], now: float) -> tuple[Neighbour, ...]:
+        """Everybody asked but those whose silence is remembered, by the paths of their boards."""
+        waited = {path: now - since for path, since in self._silent.items()}
+        quiet = {path: seconds for path, seconds in waited.items() if 0 <= seconds < SILENT_SECONDS}
+        told = ask_all([entry for entry in kin if entry.socket not in quiet])
+        self._silent = {path: self._silent[path] for path in quiet}
+        self._silent |= {entry.socket: now for entry, answer in told if answer.board.standing == "silent"}
+        told += [(entry, _remembered(entry, quiet[entry.socket])) for entry in kin if entry.socket in quiet]
+        newest = self._newest(kin)
+        seen = [
+            superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer for entry, answer in told
+        ]
+        return tuple(sorted(seen, key=lambda neighbour: neighbour.board.path or ""))
+
+    def _newest(self, kin: Sequence[Entry]) -> dict[str, int]:
+        """The newest epoch of each repository: an older server of it is superseded, even if it does not know it yet."""
+        newest = dict((self._own,))
+        for entry in kin:
+            newest[entry.common_dir] = max(entry.epoch, newest.get(entry.common_dir, 0))
+        return newest
+
+
+def ask_all(entries: Sequence[Entry], seconds: float = ASK_SECONDS) -> list[tuple[Entry, Neighbour]]:
+    """Ask each in a thread of its own, and wait for them all a little longer than each may take."""
+    answers: dict[int, Neighbour] = {}
+
+    def ask(at: int) -> None:
+        answers[at] = ask_server(entries[at], seconds)
+
+    threads = [threading.Thread(target=ask, args=(at,), daemon=True) for at in range(len(entries))]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + seconds + _GRACE_SECONDS
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    late = f"what its server sent was not read within {seconds * 1000:.0f} ms"
+    return [(entry, answers.get(at) or unread(entry, "silent", late)) for at, entry in enumerate(entries)]
+
+
+def _remembered(entry: Entry, seconds: float) -> Neighbour:
+    return unread(
+        entry,
+        "silent",
+        f"its server (pid {entry.pid}) gave no answer {seconds:.0f} s ago; it is asked again every {SILENT_SECONDS:.0f} s",
+    )

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brief.clones import entries
+from brief.clones.entries import Entry, read_entries
+from lab import Lab
+from neighbourhood import entry, listed, listening, silent
+
+
+@pytest.fixture
+def folder(lab: Lab) -> Path:
+    """Where servers are found; it is not there yet."""
+    return lab.runtime / "servers"
+
+
+@pytest.fixture
+def ended(lab: Lab) -> Entry:
+    """The entry of a server whose process has ended, and whose socket nobody listens at."""
+    made = entry(lab.runtime)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left_behind:
+        left_behind.bind(made.socket)
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    return made.model_copy(update={"pid": process.pid})
+
+
+def test_no_folder_means_no_server(folder: Path) -> None:
+    """Before the first server there is no folder, and that is no fault."""
+    assert read_entries(str(folder)) == entries.Listed((), ())
+
+
+def test_servers_are_listed_the_oldest_first(lab: Lab, folder: Path) -> None:
+    """An entry is read as it was written; a file that is just being written is passed over."""
+    made = [entry(lab.runtime, f"clone{number}", epoch=number) for number in (20, 3)]
+    for each in made:
+        listed(lab.runtime, each)
+    (folder / "7.json").touch()
+    (folder / ".9.json.x1").write_text("{")
+    assert read_entries(str(folder)) == entries.Listed((made[1], made[0]), ())
+
+
+def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
+    """Fields of a newer version are passed over; an entry of an older one knows neither root nor root commits."""
+    made = entry(lab.runtime)
+    told = json.loads(made.model_dump_json()) | {"mood": "fine"}
+    del told["root"], told["root_commits"]
+    listed(lab.runtime, made).write_text(json.dumps(told))
+    assert read_entries(str(folder)).entries == (made.model_copy(update={"root": None, "root_commits": None}),)
+
+
+@pytest.mark.parametrize("socket_is_left", [True, False])
+def test_a_stale_entry_is_removed(lab: Lab, folder: Path, ended: Entry, socket_is_left: bool) -> None:
+    """Where the process is gone and nobody listens, whoever looks removes the entry, and nothing else."""
+    path = listed(lab.runtime, ended)
+    if not socket_is_left:
+        os.unlink(ended.socket)
+    assert read_entries(str(folder)) == entries.Listed((), ())
+    assert not path.exists()
+    assert os.path.lexists(ended.socket) is socket_is_left
+
+
+def test_a_running_server_that_does_not_listen_is_kept(lab: Lab, folder: Path) -> None:
+    """A process that still runs may be ending or beginning: its entry is its own to remove."""
+    made = entry(lab.runtime)
+    listed(lab.runtime, made)
+    assert read_entries(str(folder)).entries == (made,)
+
+
+def test_a_server_whose_process_is_not_seen_is_kept(lab: Lab, folder: Path, ended: Entry) -> None:
+    """One that listens lives, though its number means nothing here, as from another container."""
+    os.unlink(ended.socket)
+    listed(lab.runtime, ended)
+    with listening(ended, silent):
+        assert read_entries(str(folder)).entries == (ended,)
+
+
+def test_only_the_entry_that_was_seen_is_removed(
+    lab: Lab, folder: Path, ended: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry that was written anew between reading and removing stays."""
+    path = listed(lab.runtime, ended)
+    judged = entries.is_gone
+
+    def replaced_meanwhile(stale: Entry) -> bool:
+        path.with_name("new").write_text(entry(lab.runtime).model_dump_json())
+        path.with_name("new").rename(path)
+        return judged(stale)
+
+    monkeypatch.setattr(entries, "is_gone", replaced_meanwhile)
+    read_entries(str(folder))
+    assert path.exists()
+
+
+HOSTILE: dict[str, Callable[[Path, Entry], object]] = {
+    "garbage": lambda path, _: path.write_bytes(b"\x00\xff{"),
+    "no object": lambda path, _: path.write_text("[1]"),
+    "deep": lambda path, _: path.write_text("[" * 30_000),
+    "huge": lambda path, made: path.write_text(made.model_dump_json() + " " * 70_000),
+    "a link": lambda path, _: path.symlink_to("/dev/zero"),
+    "a fifo": lambda path, _: os.mkfifo(path),
+    "a folder": lambda path, _: path.mkdir(),
+    "another schema": lambda path, made: path.write_text(made.model_dump_json().replace("server/v1", "server/v2")),
+    "a relative socket": lambda path, made: path.write_text(made.model_dump_json().replace(made.socket, "x.sock")),
+    "a NUL in the socket": lambda path, made: path.write_text(made.model_dump_json().replace(".sock", "\\u0000")),
+    "a text for an epoch": lambda path, made: path.write_text(
+        made.model_dump_json().replace(f"{made.epoch},", f'"{made.epoch}",')
+    ),
+    "no name of a commit": lambda path, made: path.write_text(made.model_dump_json().replace("aaaa", "zzzz")),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_what_is_no_entry_is_named(lab: Lab, folder: Path, case: str) -> None:
+    """A file that is no entry is named, left alone, and hides no entry beside it."""
+    good = entry(lab.runtime, "good")
+    listed(lab.runtime, good)
+    bad = folder / "1.json"
+    HOSTILE[case](bad, entry(lab.runtime, "bad"))
+    found = read_entries(str(folder))
+    assert found.entries == (good,)
+    assert len(found.faults) == 1
+    assert str(bad) in found.faults[0]
+    assert "remove it" in found.faults[0]
+    assert os.path.lexists(bad)
+
+
+def test_another_users_entry_is_not_taken(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What somebody else put there is named with whose it is."""
+    listed(lab.runtime, entry(lab.runtime))
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    found = read_entries(str(folder))
+    assert found.entries == ()
+    assert f"belongs to uid {owner}" in found.faults[0]
+
+
+def test_a_flood_of_entries_is_bounded(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only so many are read, and that there are more is told."""
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 2)
+    for number in range(1, 4):
+        listed(lab.runtime, entry(lab.runtime, epoch=number))
+    found = read_entries(str(folder))
+    assert len(found.entries) == 2
+    assert "holds 3 entries, and only 2 are read" in found.faults[0]
+
+
+def test_a_folder_that_is_none_is_told(folder: Path) -> None:
+    """A file in place of the folder is a fault, not an empty machine."""
+    folder.touch()
+    assert "cannot be listed" in read_entries(str(folder)).faults[0]

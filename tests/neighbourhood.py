@@ -1,0 +1,140 @@
+"""Servers of other clones for tests: an entry beside a socket at which a thread answers, or does not."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from brief import __version__
+from brief.clones.entries import Entry
+from brief.core.model import Board, EpisodeState, Peer, PeersData, PeersSection, Status
+from brief.fast.lease import boot_id, process_start
+from lab import Lab
+
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+ROOT = "a" * 40
+_EPOCHS = itertools.count(1_000)
+
+Behaviour = Callable[[socket.socket], None]
+
+
+def git_hangs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a git first on the test's PATH that does not answer before the file is there whose path is given back."""
+    program, file = lab.base / "bin/git", lab.base / "go"
+    program.parent.mkdir()
+    real = shutil.which("git")
+    program.write_text(f'#!/bin/sh\nuntil [ -e {file} ]; do sleep 0.01; done\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{lab.env['PATH']}")
+    return file
+
+
+def entry(
+    runtime: Path,
+    name: str = "clone",
+    *,
+    epoch: int | None = None,
+    roots: tuple[str, ...] | None = (ROOT,),
+    pid: int | None = None,
+    version: str = __version__,
+) -> Entry:
+    """What the server of a clone `name` in `runtime` would say of itself; its process is this one unless named."""
+    number = next(_EPOCHS) if epoch is None else epoch
+    return Entry(
+        epoch=number,
+        pid=pid or os.getpid(),
+        process_start=process_start(pid or os.getpid()),
+        boot_id=boot_id(),
+        common_dir=f"{runtime}/{name}/.git",
+        root=f"{runtime}/{name}",
+        root_commits=roots,
+        socket=f"{runtime}/{name}-{number}.sock",
+        version=version,
+        since=NOW,
+    )
+
+
+def listed(runtime: Path, made: Entry) -> Path:
+    """The file of an entry, written where servers are found."""
+    path = runtime / "servers" / f"{Path(made.socket).stem}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(made.model_dump_json())
+    return path
+
+
+@contextlib.contextmanager
+def listening(made: Entry, behave: Behaviour) -> Iterator[list[bytes]]:
+    """A server at the socket of an entry: what it was asked; each call gets a thread that does `behave`."""
+    asked: list[bytes] = []
+    threads: list[threading.Thread] = []
+
+    def answer(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            asked.append(connection.recv(65_536))
+            behave(connection)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threads.append(threading.Thread(target=answer, args=(connection,)))
+                threads[-1].start()
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(made.socket)
+        listener.listen()
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield asked
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            for thread in (accepting, *threads):
+                thread.join()
+
+
+def saying(made: Entry, body: bytes, status: int = 200, standing: str = "holds") -> Behaviour:
+    """Answer as the server of the entry does."""
+    head = (
+        f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-standing: {standing}\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    return lambda connection: connection.sendall(head.encode() + body)
+
+
+def silent(connection: socket.socket) -> None:
+    """Say nothing for as long as the other side waits."""
+    connection.recv(1)
+
+
+def section(made: Entry, *episodes: str, heard: bool = True, checkout: str | None = None) -> PeersSection:
+    """What a server tells of its own boards where these episodes are open in its checkout."""
+    peers = tuple(peer(episode, checkout or made.root or "", heard=heard) for episode in episodes)
+    board = Board(kind="checkout", name="clone", path=made.root, standing="ready", reason=None, count=len(peers))
+    data = PeersData(count=len(peers), boards=(board,), peers=peers)
+    return PeersSection(status=Status.READ, headline="some", data=data, as_of=NOW)
+
+
+def peer(episode: str, checkout: str, *, heard: bool = True) -> Peer:
+    """A session of a clone."""
+    return Peer(
+        episode=episode,
+        provider="claude-code",
+        state=EpisodeState.BUSY if heard else EpisodeState.UNKNOWN,
+        task=None,
+        branch="main",
+        checkout=checkout,
+        since=NOW,
+        heard=NOW,
+        source="registered",
+        standing="heard" if heard else "unheard",
+    )

@@ -1,0 +1,239 @@
+"""Servers of one repository in several clones, as real processes: they find each other and ask each other."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.fast.ask import ask
+from brief.fast.lease import NoServerError, is_running, read_lease
+from lab import Lab, until
+from neighbourhood import entry, listed, listening, saying, silent
+
+
+@pytest.fixture
+def clones(lab: Lab) -> tuple[Path, Path]:
+    """The repository and a clone of it, each with a server and a session: `own` and `other`."""
+    lab.commit()
+    other = clone_of(lab, "other")
+    for checkout, session in ((lab.repo, "own"), (other, "other")):
+        opened(lab, checkout, session)
+    return lab.repo, other
+
+
+def clone_of(lab: Lab, name: str) -> Path:
+    """A clone of the repository."""
+    folder = lab.base / name
+    lab.git("clone", "-q", str(lab.repo), str(folder))
+    return folder
+
+
+def opened(lab: Lab, checkout: Path, session: str) -> None:
+    """Open a session, which starts the server of the checkout."""
+    done = lab.majordomus("episode", "open", "--session", session, cwd=checkout)
+    assert done.returncode == 0, done.stderr
+
+
+def ensured(lab: Lab, checkout: Path) -> dict[str, Any]:
+    """The server that holds the repository, started if need be."""
+    done = lab.majordomus("serve", "ensure", "--format", "json", cwd=checkout)
+    assert done.returncode == 0, done.stderr
+    status: dict[str, Any] = json.loads(done.stdout)
+    return status
+
+
+def peers(lab: Lab, checkout: Path) -> dict[str, Any]:
+    """The section that a command in the checkout gets of its server."""
+    done = lab.majordomus("peers", "list", "--format", "json", cwd=checkout)
+    assert done.returncode == 0, done.stderr
+    section: dict[str, Any] = json.loads(done.stdout)
+    return section
+
+
+def standings(section: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
+    """Every board of a clone by its path: how it stands, and its count."""
+    boards = section["data"]["boards"]
+    return {board["path"]: (board["standing"], board["count"]) for board in boards if board["kind"] == "clone"}
+
+
+def sessions(section: dict[str, Any]) -> set[str]:
+    """The peers that are told."""
+    return {peer["episode"] for peer in section["data"]["peers"]}
+
+
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """A process that does not run for a while."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_clones_see_each_other(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """Each server tells the other's board and sessions, and a repository of another history is nobody."""
+    own, other = clones
+    stranger = lab.base / "stranger"
+    stranger.mkdir()
+    lab.git("init", "-q", cwd=stranger)
+    lab.commit("another beginning", cwd=stranger, at=1)
+    opened(lab, stranger, "stranger")
+    for here, there, met in ((own, other, "other"), (other, own, "own")):
+        section = peers(lab, here)
+        assert (section["status"], section["headline"]) == ("read", "1 other session in 1 checkout and 1 clone")
+        assert standings(section) == {str(there): ("ready", 1)}
+        assert sessions(section) == {met}
+    assert standings(peers(lab, stranger)) == {}
+
+
+def test_a_server_asked_by_another_asks_nobody(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """With `local` a server tells its own boards and everybody on them, and says that it holds."""
+    own, _ = clones
+    answer = ask(lab.common_dir, "GET", "/peers", [("root", str(own)), ("local", "true")])
+    section = answer.json()
+    assert answer.headers["majordomus-standing"] == "holds"
+    assert [board["kind"] for board in section["data"]["boards"]] == ["checkout"]
+    assert sessions(section) == {"own"}
+
+
+def test_local_is_no_option_of_the_command(lab: Lab) -> None:
+    """It is a word between servers."""
+    done = lab.majordomus("peers", "list", "--local")
+    assert done.returncode == 2
+    assert "--local" in done.stderr
+
+
+def test_a_clone_that_ended_leaves_no_board(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """A server that was killed leaves its entry behind, and the next one that looks removes it."""
+    own, other = clones
+    killed = ensured(lab, other)
+    entry_file = lab.runtime / f"majordomus/servers/{killed['epoch']}.json"
+    assert entry_file.exists()
+    os.kill(killed["pid"], signal.SIGKILL)
+    until(lambda: standings(peers(lab, own)) == {})
+    assert not entry_file.exists()
+    assert peers(lab, own)["status"] == "read"
+
+
+def test_every_brief_names_every_board(lab: Lab) -> None:
+    """Of three clones one hangs and one lost its lock: all are told, the count is of those that answered."""
+    lab.commit()
+    trees = [lab.repo, lab.worktree("one"), lab.worktree("two")]
+    hung, replaced = clone_of(lab, "hung"), clone_of(lab, "replaced")
+    for checkout, session in zip([*trees[:2], hung, replaced], ["s0", "s1", "s2", "s3"], strict=True):
+        opened(lab, checkout, session)
+    old = ensured(lab, replaced)
+    (replaced / ".git/majordomus/lease.lock").unlink()
+    (replaced / ".git/majordomus/lease.json").unlink()
+    assert ensured(lab, replaced)["epoch"] > old["epoch"]
+    with stopped(ensured(lab, hung)["pid"]):
+        for checkout in trees:
+            done = lab.majordomus("brief", "--format", "json", "--session", "s0", cwd=checkout)
+            section = next(one for one in json.loads(done.stdout)["sections"] if one["name"] == "peers")
+            boards = {(board["path"], board["standing"]) for board in section["data"]["boards"]}
+            ready = {(str(path), "ready") for path in (*trees, replaced)}
+            assert boards == {*ready, (str(hung), "silent"), (str(replaced), "superseded")}
+            assert (section["status"], section["data"]["count"]) == ("partial", 2)
+            assert sessions(section) == {"s1", "s3"}
+            assert f"clone {hung} is silent" in section["reason"]
+
+
+def test_a_line_says_that_somebody_may_be_missing(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """The number of peers is marked where a clone could not be read."""
+    own, other = clones
+    with stopped(ensured(lab, other)["pid"]):
+        assert "peers 0…?" in lab.majordomus("brief", "--line", "--session", "own", cwd=own).stdout
+        assert lab.majordomus("peers", "list", "--strict", cwd=own).returncode == 10
+
+
+def test_a_copied_repository_gets_a_server_of_its_own(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """The original's server never answers for the copy; each then sees the other as a clone, every session once."""
+    own, other = clones
+    copy = lab.base / "copy"
+    subprocess.run(["cp", "-a", str(own), str(copy)], check=True)
+    with pytest.raises(NoServerError, match=rf"lease.json was written for {own}/.git: this repository was moved or "):
+        ask(f"{copy}/.git", "GET", "/peers", [("root", str(copy))])
+    brief = json.loads(lab.majordomus("brief", "--format", "json", cwd=copy).stdout)
+    assert brief["answered_by"]["kind"] == "self"
+    original, server = ensured(lab, own), ensured(lab, copy)
+    assert server["epoch"] > original["epoch"]
+    assert server["pid"] != original["pid"]
+    assert server["socket"] != original["socket"]
+    assert standings(peers(lab, own)) == {str(copy): ("ready", 0), str(other): ("ready", 1)}
+    section = peers(lab, copy)
+    assert standings(section) == {str(own): ("ready", 1), str(other): ("ready", 1)}
+    assert [board["path"] for board in section["data"]["boards"] if board["kind"] == "checkout"] == [str(copy)]
+    assert sessions(section) == {"own", "other"}
+
+
+def test_a_moved_repository_gets_its_server_back(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """The server of the old path is superseded and frees the lock, so that one at the new path can hold."""
+    own, other = clones
+    before = ensured(lab, own)
+    moved = lab.base / "moved"
+    own.rename(moved)
+    after = ensured(lab, moved)
+    assert after["pid"] != before["pid"]
+    assert after["epoch"] > before["epoch"]
+    assert after["common_dir"] == f"{moved}/.git"
+    assert read_lease(f"{moved}/.git")["common_dir"] == f"{moved}/.git"
+    assert is_running({**before, "process_start": None, "boot_id": read_lease(f"{moved}/.git")["boot_id"]})
+    told = standings(peers(lab, other))
+    assert told[str(moved)] == ("ready", 1)
+    assert told[str(own)][0] == "superseded"
+
+
+def test_a_path_that_is_taken_again_is_another_repository(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """A clone made where a repository was moved away from has a server of its own at once."""
+    own, other = clones
+    before = ensured(lab, own)
+    own.rename(lab.base / "moved")
+    lab.git("clone", "-q", str(other), str(own), cwd=other)
+    after = ensured(lab, own)
+    assert after["pid"] != before["pid"]
+    told = standings(peers(lab, own))
+    assert told[str(own)][0] == "superseded"
+    assert told[str(other)] == ("ready", 1)
+
+
+def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """Servers that answer nothing, garbage, 50 MB or as an older version cost no answer and are all told."""
+    own, _ = clones
+    runtime = lab.runtime / "majordomus"
+    roots = (lab.git("rev-parse", "HEAD"),)
+    fakes = {
+        "mute": silent,
+        "garbage": lambda connection: connection.sendall(b"\x00\xff\n"),
+        "flood": lambda connection: [connection.sendall(b"x" * 1_048_576) for _ in range(50)],
+    }
+    with contextlib.ExitStack() as running:
+        for name, behave in fakes.items():
+            made = entry(runtime, name, roots=roots)
+            listed(runtime, made)
+            running.enter_context(listening(made, behave))
+        old = entry(runtime, "old", roots=roots, version="0.0.1")
+        listed(runtime, old)
+        body = json.dumps({"error": "local is no parameter here", "kind": "UsageError", "exit_code": 2}).encode()
+        running.enter_context(listening(old, saying(old, body, status=400)))
+        (runtime / "servers/1.json").write_text("{")
+        section = peers(lab, own)
+    named = {Path(path).name: told for path, told in standings(section).items()}
+    assert named == {
+        "mute": ("silent", None),
+        "garbage": ("refused", None),
+        "flood": ("refused", None),
+        "old": ("other-version", None),
+        "other": ("ready", 1),
+    }
+    assert section["status"] == "partial"
+    assert section["data"]["count"] == 1
+    assert "servers/1.json is no entry of a server" in section["reason"]
