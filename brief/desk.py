@@ -27,6 +27,7 @@ from brief.owners.alerts import notice_folders
 from brief.owners.world import Ask, Sessions, World, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
 from brief.sessions.board import Board
+from brief.sessions.seen import SeenSessions, seen_folder
 from brief.threads import in_thread
 from brief.trust import Trust, effective
 
@@ -71,6 +72,7 @@ class Desk:
         self._told = composed
         self._worktrees = WorktreeShelf(common_dir)
         self._policies = PolicyShelf()
+        self._seen = SeenSessions(seen_folder())
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
         self._composer = Composer(OWNERS)
         self._fresh: Fresh[Brief] = Fresh()
@@ -82,6 +84,7 @@ class Desk:
             absence=absence,
             worktrees=self._worktrees.read,
             notices=self._shelf,
+            seen=self._seen.read,
             neighbours=neighbours,
         )
 
@@ -128,7 +131,8 @@ class Desk:
         """What the sections depend on beside the checkouts and the policy."""
         state = self.world.state_dir
         notices = self._store(notice_folders(state, ask)).signature()
-        return self._sessions.version, notices, stamp(f"{state}/observation.json"), standing(state)
+        observed = stamp(f"{state}/observation.json")
+        return self._sessions.version, self._seen.signature(), notices, observed, standing(state)
 
     async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
         """The brief of a checkout, composed anew unless one of the last second still stands."""

@@ -131,6 +131,7 @@ class Peer(Wire):
     checkout: str
     since: Moment
     heard: Moment | None
+    scope: tuple[str, ...] = ()
     source: Literal["registered", "seen", "mesh"]
     standing: Standing
 

@@ -1,39 +1,53 @@
-"""The boards of every checkout of the repository, and who is on them."""
+"""Who else is here: those a server was told of, those a client records, and those that other clones answer for."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from brief.clones.neighbours import Neighbourhood
-from brief.core.episode import KnownEpisode
+from brief.core.claims import Claim, against, below
 from brief.core.model import Board, Peer, PeersData, PeersSection, Row, Status
+from brief.core.presence import peers as merged
 from brief.core.task import Task
 from brief.core.text.sanitize import ago, clean, wire
 from brief.git import Checkout
+from brief.owners.boards import board_rows, checkout_boards, headline
 from brief.owners.copies import elsewhere_left_out, told_once
 from brief.owners.world import Ask, World, own_episode
+from brief.sessions.seen import belonging
+
+_MOST_PATHS = 3
 
 
 def answer(world: World, ask: Ask) -> PeersSection:
     """Everybody but the one who asks; unread where no server holds the board, since then nobody was asked."""
     if world.absence is not None:
         return PeersSection(status=Status.UNREAD, headline="peers unread: nobody was asked", reason=world.absence)
-    now = world.now()
-    hood = _asked(world, ask)
-    listed = tuple(checkout for checkout in world.worktrees() if not checkout.bare)
-    known = elsewhere_left_out(world.sessions.known(), {wire(checkout.root) for checkout in listed}, hood)
-    clones = told_once(hood.neighbours, {one.episode.id for one in known})
-    boards = (*_boards(listed, known), *(clone.board for clone in clones))
-    peers = _without_asker(
-        (*_registered(world, known), *(peer for clone in clones for peer in clone.peers)), world, ask
+    now, hood, seen = world.now(), _asked(world, ask), world.seen()
+    checkouts = tuple(checkout for checkout in world.worktrees() if not checkout.bare)
+    known = elsewhere_left_out(world.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
+    scopes = _scopes(world)
+    here = _with_scopes(
+        merged(
+            known,
+            world.sessions.tasks(),
+            belonging(seen, (checkout.root for checkout in checkouts)),
+            {wire(checkout.root): _branch(checkout) for checkout in checkouts},
+        ),
+        scopes,
     )
-    gaps = (*(clone.gap for clone in clones if clone.gap), *hood.gaps)
+    clones = told_once(hood.neighbours, {peer.episode for peer in here})
+    boards = (*checkout_boards(checkouts, here), *(clone.board for clone in clones))
+    peers = _without_asker((*here, *(peer for clone in clones for peer in clone.peers)), world, ask)
+    gaps = (*(clone.gap for clone in clones if clone.gap), *hood.gaps, *((seen.unread,) if seen.unread else ()))
     return PeersSection(
         status=Status.PARTIAL if gaps else Status.READ,
-        headline=_headline(len(peers), boards),
-        rows=tuple(Row(text=text) for text in (*_peer_rows(peers, boards, now), *_board_rows(boards))),
+        headline=headline(len(peers), boards),
+        rows=tuple(
+            Row(text=text)
+            for text in (*_overlap_rows(world, ask), *_peer_rows(peers, boards, now), *board_rows(boards))
+        ),
         data=PeersData(count=len(peers), boards=boards, peers=peers),
         reason="; ".join(gaps) or None,
         as_of=now - timedelta(seconds=hood.age_s),
@@ -47,9 +61,8 @@ def _asked(world: World, ask: Ask) -> Neighbourhood:
     return world.neighbours()
 
 
-def _registered(world: World, known: tuple[KnownEpisode, ...]) -> Iterator[Peer]:
-    tasks = world.sessions.tasks()
-    return (_peer(one, tasks.get(one.episode.id)) for one in known)
+def _branch(checkout: Checkout) -> str | None:
+    return wire(checkout.branch) if checkout.branch is not None else None
 
 
 def _without_asker(peers: tuple[Peer, ...], world: World, ask: Ask) -> tuple[Peer, ...]:
@@ -57,109 +70,81 @@ def _without_asker(peers: tuple[Peer, ...], world: World, ask: Ask) -> tuple[Pee
     if ask.local and ask.session is None:
         return peers
     own = own_episode(world, ask)
-    return tuple(peer for peer in peers if own is None or peer.episode != own.episode.id)
+    asker = own.episode.id if own else ask.session
+    return tuple(peer for peer in peers if peer.episode != asker)
 
 
-def _boards(checkouts: Sequence[Checkout], known: tuple[KnownEpisode, ...]) -> tuple[Board, ...]:
-    """A board for each checkout that git lists, then one for each that only an episode remembers."""
-    counts = Counter(one.episode.checkout for one in known)
-    listed = [_board(checkout, counts) for checkout in checkouts]
-    paths = {board.path for board in listed}
-    forgotten = [
-        Board(
-            kind="checkout",
-            name=_name(path),
-            path=path,
-            standing="gone",
-            reason="git lists no such checkout any more",
-            count=count,
+# ---------------------------------------------------------------- where each of them writes
+
+
+def _scopes(world: World) -> dict[str, tuple[str, ...]]:
+    """The paths that each registered episode said it is about, by its task and its claims."""
+    scopes = {episode: task.scope for episode, task in world.sessions.tasks().items()}
+    for claim in world.sessions.claims():
+        scopes[claim.episode] = tuple(dict.fromkeys((*scopes.get(claim.episode, ()), *claim.scope)))
+    return scopes
+
+
+def _with_scopes(peers: Iterable[Peer], scopes: Mapping[str, tuple[str, ...]]) -> tuple[Peer, ...]:
+    return tuple(peer.model_copy(update={"scope": scopes.get(peer.episode, ())}) for peer in peers)
+
+
+def _overlap_rows(world: World, ask: Ask) -> Iterator[str]:
+    """Where the words of others meet those of the one who asks."""
+    own = own_episode(world, ask)
+    if own is None:
+        return
+    places = {one.episode.id: one.episode.checkout for one in world.sessions.known()}
+    tasks = {episode: _relative(task, places.get(episode, "")) for episode, task in world.sessions.tasks().items()}
+    claims = world.sessions.claims()
+    scope = _own_scope(own.episode.id, tasks, claims)
+    for met in against(scope, own.episode.id, claims, tasks):
+        pairs = ", ".join(
+            f"{clean(theirs, 80)} meets your {clean(ours, 80)}" for ours, theirs in met.paths[:_MOST_PATHS]
         )
-        for path, count in sorted(counts.items())
-        if path not in paths
-    ]
-    return (*listed, *forgotten)
+        more = f" and {len(met.paths) - _MOST_PATHS} more" if len(met.paths) > _MOST_PATHS else ""
+        yield f"overlap with {clean(met.episode[:8])}, {clean(met.about, 80)}: {pairs}{more}"
 
 
-def _board(checkout: Checkout, counts: Counter[str]) -> Board:
-    path = wire(checkout.root)
-    standing, reason = _standing(checkout)
-    return Board(
-        kind="checkout", name=_name(path), path=path, standing=standing, reason=reason, count=counts.get(path, 0)
-    )
+def _relative(task: Task, checkout: str) -> Task:
+    return task.model_copy(update={"scope": tuple(below(path, checkout) for path in task.scope)})
 
 
-def _standing(checkout: Checkout) -> tuple[str, str | None]:
-    if checkout.gone:
-        locked = f"; it is locked: {checkout.locked}" if checkout.locked else ""
-        return "gone", f"its folder is missing{locked}; git worktree prune forgets it"
-    if checkout.prunable is not None:
-        return "prunable", wire(checkout.prunable) or "git would prune it"
-    return "ready", None
+def _own_scope(own: str, tasks: Mapping[str, Task], claims: Iterable[Claim]) -> tuple[str, ...]:
+    claimed = [path for claim in claims if claim.episode == own for path in claim.scope]
+    return (*(tasks[own].scope if own in tasks else ()), *claimed)
 
 
-def _name(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2] or path
+# ---------------------------------------------------------------- rows
 
 
-def _peer(one: KnownEpisode, task: Task | None) -> Peer:
-    episode = one.episode
-    return Peer(
-        episode=episode.id,
-        provider=episode.provider,
-        state=one.state,
-        task=task.title if task else None,
-        branch=episode.branch,
-        checkout=episode.checkout,
-        since=episode.since,
-        heard=episode.heard,
-        source="registered",
-        standing=one.standing,
-    )
-
-
-def _headline(count: int, boards: tuple[Board, ...]) -> str:
-    sessions = _counted(count, "other session")
-    checkouts = [board for board in boards if board.kind == "checkout"]
-    missing = sum(board.standing != "ready" for board in checkouts)
-    told = f", {missing} of them gone or prunable" if missing else ""
-    clones = _clones_told(Counter(board.standing for board in boards if board.kind == "clone"))
-    told += "," if told and clones.startswith(" and") else ""
-    return f"{sessions} in {_counted(len(checkouts), 'checkout')}{told}{clones}"
-
-
-def _clones_told(standings: Counter[str]) -> str:
-    """The clones that were read, then the rest by their standings: ` and 2 clones, 1 clone silent`."""
-    ready = standings.pop("ready", 0)
-    read = f" and {_counted(ready, 'clone')}" if ready else ""
-    return read + "".join(f", {_counted(count, 'clone')} {standing}" for standing, count in sorted(standings.items()))
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def _peer_rows(peers: tuple[Peer, ...], boards: tuple[Board, ...], now: datetime) -> list[str]:
+def _peer_rows(peers: Iterable[Peer], boards: Sequence[Board], now: datetime) -> list[str]:
     names = {board.path: board.name for board in boards if board.kind == "checkout"}
     return [_peer_row(peer, names.get(peer.checkout, peer.checkout), now) for peer in peers]
 
 
 def _peer_row(peer: Peer, board: str, now: datetime) -> str:
-    state = peer.state.value
-    if peer.standing == "unheard" and peer.heard is not None:
-        state = f"unheard since the server started, last heard {ago(now - peer.heard)}"
     branch = f" on {clean(peer.branch, 60)}" if peer.branch else ""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
-    return f"{clean(board, 400)}{branch}, {clean(peer.provider, 40)} {clean(peer.episode[:8])}, {state}{task}"
+    place = f"{clean(board, 400)}{branch}, {clean(peer.provider, 40)} {clean(peer.episode[:8])}"
+    return f"{place}, {_state(peer, now)}{task}{_writes(peer)}"
 
 
-def _board_rows(boards: tuple[Board, ...]) -> list[str]:
-    return [
-        f"{_place(board)} is {board.standing}: {clean(board.reason or '', 400)}"
-        for board in boards
-        if board.standing != "ready"
-    ]
+def _state(peer: Peer, now: datetime) -> str:
+    """What it does, and how far that is known."""
+    if peer.source == "seen":
+        return f"{peer.state} (seen, by its folder only)"
+    heard = f"last heard {ago(now - peer.heard)}" if peer.heard is not None else "never heard"
+    silence = {"heard": "", "silent": f"silent, {heard}", "unheard": f"unheard since the server started, {heard}"}
+    told = silence[peer.standing]
+    if not told:
+        return str(peer.state)
+    return told if peer.state == "unknown" else f"{peer.state} (seen), {told}"
 
 
-def _place(board: Board) -> str:
-    """A clone goes by its path, since clones of one repository mostly have one name."""
-    return f"clone {clean(board.path or board.name, 400)}" if board.kind == "clone" else clean(board.name, 60)
+def _writes(peer: Peer) -> str:
+    if not peer.scope:
+        return ""
+    more = len(peer.scope) - _MOST_PATHS
+    named = ", ".join(clean(path, 60) for path in peer.scope[:_MOST_PATHS])
+    return f"; writes in {named}{f' and {more} more' if more > 0 else ''}"

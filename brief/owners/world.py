@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Protocol
 
 from brief.clones.neighbours import Neighbourhood
+from brief.core.claims import Claim
 from brief.core.episode import KnownEpisode, meant
 from brief.core.locks import Owner
 from brief.core.model import Section
+from brief.core.presence import Seen
 from brief.core.settings import Settings
 from brief.core.task import Task
 from brief.core.text.sanitize import wire
@@ -31,6 +33,9 @@ class Sessions(Protocol):
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
 
+    def claims(self) -> tuple[Claim, ...]:
+        """What the open episodes say they are about to change."""
+
     def owner(self, episode_id: str) -> Owner:
         """Whether the session of this id still lives, as far as is known here."""
 
@@ -39,7 +44,7 @@ class Sessions(Protocol):
 class World:
     """One repository. `absence` is why no server answers, and then nobody can say who else is here.
 
-    `neighbours` reads the servers of the other clones; None where no server answers.
+    `seen` reads what clients record, `neighbours` the servers of the other clones; None where no server answers.
     """
 
     common_dir: str
@@ -49,6 +54,7 @@ class World:
     absence: str | None
     worktrees: Callable[[], Sequence[Checkout]]
     notices: Callable[[tuple[str, ...]], Shelf]
+    seen: Callable[[], Seen] = Seen
     neighbours: Callable[[], Neighbourhood] | None = None
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from brief.clones.asking import Neighbour, unread
 from brief.clones.neighbours import Neighbourhood
+from brief.core.claims import Claim
 from brief.core.episode import Episode, KnownEpisode
 from brief.core.locks import Owner
 from brief.core.model import Board, EpisodeState, PeersSection, Status
@@ -43,6 +44,10 @@ class OneSession:
     def tasks(self) -> dict[str, Task]:
         """It works on nothing."""
         return {}
+
+    def claims(self) -> tuple[Claim, ...]:
+        """It claims nothing."""
+        return ()
 
     def owner(self, episode_id: str) -> Owner:
         """Nobody asks for locks here."""
