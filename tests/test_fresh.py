@@ -141,7 +141,7 @@ def test_whoever_comes_after_a_change_does_not_share_the_older_asking(clock: Clo
         after = asyncio.ensure_future(value(memory, oracle, signature="new"))
         await asyncio.sleep(0)
         oracle.gate.set()
-        assert await asyncio.gather(before, after) == [1, 2]
+        assert list(await asyncio.gather(before, after)) == [1, 2]
 
     told(story)
 

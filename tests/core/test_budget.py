@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from samples import brief, rows, section
 
-FORMS = {"prompt": prompt, "page": page, "json": lambda some: some.model_dump_json()}
+FORMS: dict[str, Callable[[Brief], str]] = {"prompt": prompt, "page": page, "json": lambda some: some.model_dump_json()}
 LOCK = rows("lock on koda", level=Level.HIGH)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from brief.core.model import SECTIONS, Level, Status
@@ -79,7 +81,7 @@ def test_no_line_is_wider_than_asked(columns: int) -> None:
         ({"branch": "a\x1b]0;x\x07b\u202e"}, "on ab at c0ffeec0f"),
     ],
 )
-def test_where_a_checkout_stands(place: dict[str, object], told: str) -> None:
+def test_where_a_checkout_stands(place: dict[str, Any], told: str) -> None:
     """Branch and commit in words: unborn, detached, and with a branch whose name would steer the terminal."""
     assert where(brief(**place)) == told
 
