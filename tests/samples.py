@@ -158,6 +158,6 @@ def world(sessions: Known | None = None, **fields: Any) -> World:
     return World(**{**known, **fields})
 
 
-def ask(root: str = "/r", session: str | None = None, **settings: Any) -> Ask:
-    """A question from a checkout under settings given as sections, as in `ask(mesh={"url": ...})`."""
-    return Ask(root=root, settings=Settings.model_validate(settings), session=session)
+def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> Ask:
+    """A question from a checkout under settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
+    return Ask(root=root, settings=Settings.model_validate(settings or {}), session=session)
