@@ -304,6 +304,7 @@ def test_a_brief_stands_until_something_changed(repo: Lab, change: str, monkeypa
         )
         board = Board(database)
         one = desk(repo, board)
+        assert one.board is board
 
         async def story() -> None:
             before = await one.brief(str(repo.repo), None, local=False)
