@@ -80,7 +80,7 @@ class Desk:
             now=now,
             sessions=sessions,
             absence=absence,
-            worktrees=self._worktrees.read,
+            worktrees=lambda: self._worktrees.read(GIT_SECONDS),
             notices=self._shelf,
             neighbours=neighbours,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from brief.compose import Frame, assemble
 from brief.core.episode import Episode, KnownEpisode
+from brief.core.locks import Owner
 from brief.core.model import (
     SECTIONS,
     AnsweredBy,
@@ -142,6 +143,11 @@ class Known:
     def tasks(self) -> dict[str, Task]:
         """By episode."""
         return self._tasks
+
+    def owner(self, episode_id: str) -> Owner:
+        """Alive where it is heard."""
+        heard = any(one.episode.id == episode_id and one.standing == "heard" for one in self._known)
+        return Owner.ALIVE if heard else Owner.UNKNOWN
 
 
 def world(sessions: Known | None = None, **fields: Any) -> World:

@@ -116,7 +116,7 @@ def test_a_section_in_anothers_place_is_refused() -> None:
 def test_what_travels_is_frozen() -> None:
     """Nobody changes an answer after it was given."""
     with pytest.raises(ValidationError, match="frozen"):
-        Row(text="a").level = Level.HIGH  # type: ignore[misc]
+        Row(text="a").level = Level.HIGH  # type: ignore[misc]  # what is frozen is what is tried
 
 
 def test_moments_travel_in_utc() -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from brief.core.errors import GitError
 from brief.core.model import AlertsSection, Level, Status
 from brief.core.notice import Notice, parse
+from brief.git import Checkout
 from brief.notices.store import Shelf
 from brief.owners.alerts import answer, notice_folders
-from samples import NOW, ask, world
+from samples import NOW, Known, ask, episode, world
 
 
 def notice(slug: str, **fields: Any) -> Notice:
@@ -46,7 +50,7 @@ def test_a_lock_stands_out() -> None:
     """A lock is HIGH and says on what; anything else is NORMAL."""
     found = asked(notice("hands-off", kind="lock", component="koda", title="rebuilding"), notice("tea"))
     assert [(row.level, row.text) for row in found.rows] == [
-        (Level.HIGH, "lock on koda: rebuilding (hands-off)"),
+        (Level.HIGH, "lock on koda, owner unknown: rebuilding (hands-off)"),
         (Level.NORMAL, "alert: tea (tea)"),
     ]
 
@@ -66,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
     assert (found.status, found.reason) == (Status.PARTIAL, "1 notice file could not be read")
     assert found.data is not None
     assert [each.file for each in found.data.unparsable] == ["/n/a\x1b[31mb.md"]
-    assert [row.text for row in found.rows] == ["alert: x (x)", "unreadable: /n/ab.md: kind: 'lok' is none"]
+    assert [row.text for row in found.rows] == ["unreadable: /n/ab.md: kind: 'lok' is none", "alert: x (x)"]
 
 
 def test_a_folder_that_cannot_be_read_is_named() -> None:
@@ -80,6 +84,47 @@ def test_text_of_notices_is_harmless_where_it_is_shown() -> None:
     """Titles, components and slugs hold other people's text."""
     found = asked(notice("s\x1b[2Jx", component='"k\\u202eo"', title='"\\e[1mt"'))
     assert found.rows[0].text == "alert on ko: t (sx)"
+
+
+def test_the_more_urgent_come_first_and_the_rest_is_counted() -> None:
+    """Eight are named in a brief, all are in the data, and what is not named is counted."""
+    found = asked(*(notice(f"n{number:02}") for number in range(11)))
+    assert (len(found.rows), found.omitted) == (8, 3)
+    assert found.data is not None
+    assert len(found.data.shown) == 11
+
+
+def test_ones_own_lock_does_not_stand_out() -> None:
+    """Who placed it is told so, and is not warned of itself."""
+    lock = notice("hands-off", kind="lock", component="koda", session_id="e1")
+    found = answer(world(Known([episode()]), notices=lambda folders: Shelf((lock,), (), ())), ask())
+    assert [(row.level, row.text) for row in found.rows] == [
+        (Level.NORMAL, "lock on koda, yours: hands-off (hands-off)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [("branch == 'main'", True), ("branch == 'fix'", False), ("branch ==", True), ("paths matches 'src/**'", True)],
+)
+def test_a_rule_hides_only_what_it_can_judge(rule: str, shown: bool) -> None:
+    """What does not hold here is hidden and counted; what is unknown or broken is shown."""
+    found = asked(notice("x", applies_when=f'"{rule}"'))
+    assert found.data is not None
+    assert (len(found.data.shown), found.data.hidden) == ((1, 0) if shown else (0, 1))
+
+
+def test_where_git_fails_every_notice_is_shown() -> None:
+    """Nobody knows the branch then, and a rule about it hides nothing."""
+
+    def failing() -> list[Checkout]:
+        raise GitError("git did not answer within 1 s")
+
+    ruled = notice("x", applies_when="branch == 'fix'")
+    found = answer(world(worktrees=failing, notices=lambda folders: Shelf((ruled,), (), ())), ask())
+    assert found.status is Status.READ
+    assert found.data is not None
+    assert [each.slug for each in found.data.shown] == ["x"]
 
 
 def test_folders_are_those_of_the_repository_then_of_the_policy() -> None:

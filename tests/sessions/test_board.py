@@ -134,6 +134,25 @@ def test_a_database_that_cannot_be_read_is_not_nobody(servers: Servers) -> None:
         servers.stored().tasks()
 
 
+def test_whether_a_session_lives_is_three_words(server: Server, servers: Servers) -> None:
+    """Alive where this server heard it, gone where it was closed, else unknown; without a server nobody is alive."""
+    for name in ("open", "closed"):
+        server.open(name)
+    server.board.close("closed", "done", NOW)
+    names = ("open", "closed", "stranger")
+    assert [server.board.owner(name) for name in names] == ["alive", "gone", "unknown"]
+    assert [servers.stored().owner(name) for name in names] == ["unknown", "gone", "unknown"]
+    following = servers.next().board
+    assert [following.owner(name) for name in names] == ["unknown", "gone", "unknown"]
+    following.hear("open", NOW)
+    assert following.owner("open") == "alive"
+
+
+def test_without_a_database_nobody_is_known_to_live(servers: Servers) -> None:
+    """And nobody to be gone."""
+    assert servers.stored().owner("e1") == "unknown"
+
+
 # ---------------------------------------------------------------- opened, moved, closed
 
 
