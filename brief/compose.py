@@ -7,10 +7,9 @@ costs no other; one whose thread still hangs from an earlier question is not ask
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import ValidationError
@@ -25,12 +24,16 @@ from brief.threads import in_thread
 DEADLINE_SECONDS = 1.5
 
 
+class _RubbishError(Exception):
+    """An owner answered something that is not its section."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One owner's question under way; `let_go` is set when its thread has ended, however it ended."""
+    """One owner's question: when it began, and its answer, which is done when its thread has ended, however it ended."""
 
-    begun: float = field(default_factory=time.monotonic)
-    let_go: threading.Event = field(default_factory=threading.Event)
+    begun: float
+    answer: asyncio.Future[Section]
 
 
 class Composer:
@@ -39,7 +42,7 @@ class Composer:
     def __init__(self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self._owners = owners
         self._deadline = deadline_seconds
-        self._hanging: dict[str, _Question] = {}
+        self._open: dict[str, list[_Question]] = {name: [] for name in owners}
 
     async def sections(self, world: World, ask: Ask) -> tuple[Section, ...]:
         """The six sections, in order, no later than the deadline."""
@@ -50,36 +53,41 @@ class Composer:
         return (await self._asked((name,), world, ask))[0]
 
     async def _asked(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
-        self._hanging = {name: question for name, question in self._hanging.items() if not question.let_go.is_set()}
-        questions = {name: _Question() for name in names if name not in self._hanging}
-        answers = {name: self._ask(name, question, world, ask) for name, question in questions.items()}
+        hung = {name: since for name in names if (since := self._hung_since(name)) is not None}
+        answers = {name: self._ask(name, world, ask) for name in names if name not in hung}
         if answers:
             await asyncio.wait(answers.values(), timeout=self._deadline)
-        late = {name: questions[name] for name, answer in answers.items() if not answer.done()}
-        sections = tuple(self._section(name, answers.get(name)) for name in names)
-        self._hanging.update(late)
-        return sections
+        return tuple(
+            _not_asked(name, hung[name]) if name in hung else self._section(name, answers[name]) for name in names
+        )
 
-    def _ask(self, name: str, question: _Question, world: World, ask: Ask) -> asyncio.Future[Section]:
-        owner = self._owners[name]
+    def _hung_since(self, name: str) -> float | None:
+        """When the first question of this owner began that is past the deadline and still hangs; None without one."""
+        self._open[name] = [question for question in self._open[name] if not question.answer.done()]
+        first = min((question.begun for question in self._open[name]), default=None)
+        return first if first is not None and time.monotonic() - first >= self._deadline else None
 
-        def answer() -> Section:
-            try:
-                section = _checked(name, owner(world, ask))
-            finally:
-                question.let_go.set()
-            return section.model_copy(update={"took_ms": round((time.monotonic() - question.begun) * 1000, 3)})
+    def _ask(self, name: str, world: World, ask: Ask) -> asyncio.Future[Section]:
+        owner, begun = self._owners[name], time.monotonic()
 
-        return in_thread(answer)
+        def timed() -> Section:
+            section = _checked(name, owner(world, ask))
+            return section.model_copy(update={"took_ms": round((time.monotonic() - begun) * 1000, 3)})
 
-    def _section(self, name: str, answer: asyncio.Future[Section] | None) -> Section:
-        if answer is None:
-            seconds = time.monotonic() - self._hanging[name].begun
-            return unread(name, f"a question of {seconds:.0f} s ago still hangs, so it was not asked again")
+        answer = in_thread(timed)
+        self._open[name].append(_Question(begun, answer))
+        return answer
+
+    def _section(self, name: str, answer: asyncio.Future[Section]) -> Section:
         if not answer.done():
             return unread(name, f"no answer within {self._deadline:g} s")
         fault = answer.exception()
         return answer.result() if fault is None else unread(name, _told(fault))
+
+
+def _not_asked(name: str, hung_since: float) -> Section:
+    seconds = time.monotonic() - hung_since
+    return unread(name, f"a question of {seconds:.0f} s ago still hangs, so it was not asked again")
 
 
 def unread(name: str, reason: str) -> Section:
@@ -89,14 +97,14 @@ def unread(name: str, reason: str) -> Section:
 
 def _checked(name: str, answered: object) -> Section:
     if not isinstance(answered, SECTIONS[name]):
-        raise TypeError(f"a {type(answered).__name__}, which is no {name} section")
+        raise _RubbishError(f"a {type(answered).__name__}, which is no {name} section")
     return answered
 
 
 def _told(fault: BaseException) -> str:
     if isinstance(fault, MajordomusError):
         return clean(fault.sentence, 400)
-    if isinstance(fault, (ValidationError, TypeError)):
+    if isinstance(fault, (ValidationError, _RubbishError)):
         return clean(f"its answer has the wrong shape: {fault}", 400)
     return clean(f"it failed with {type(fault).__name__}: {fault}", 400)
 

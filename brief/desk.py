@@ -12,7 +12,7 @@ from datetime import datetime
 
 from brief.clones.neighbours import Neighbourhood
 from brief.compose import Composer, Frame, assemble
-from brief.core.errors import GitError, NoServerError, RepositoryError, UsageError
+from brief.core.errors import GitError, MajordomusError, NoServerError, RepositoryError, UsageError
 from brief.core.model import AnsweredBy, Brief, Repository, Section
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
@@ -82,7 +82,7 @@ class Desk:
             now=now,
             sessions=sessions,
             absence=absence,
-            worktrees=self._worktrees.read,
+            worktrees=lambda: self._worktrees.read(GIT_SECONDS),
             notices=self._shelf,
             seen=self._seen.read,
             neighbours=neighbours,
@@ -119,7 +119,7 @@ class Desk:
         """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
         if "\\" not in root or os.path.isdir(root):
             return root
-        return next((tree.root for tree in self._worktrees.read(GIT_SECONDS) if wire(tree.root) == root), root)
+        return next((tree.root for tree in self._listed()[0] if wire(tree.root) == root), root)
 
     def _listed(self) -> tuple[tuple[Checkout, ...], tuple[str, ...]]:
         try:
@@ -132,7 +132,7 @@ class Desk:
         state = self.world.state_dir
         notices = self._store(notice_folders(state, ask)).signature()
         observed = stamp(f"{state}/observation.json")
-        return self._sessions.version, self._seen.signature(), notices, observed, standing(state)
+        return self._sessions.version, self._seen.signature(), notices, observed, _standing(state)
 
     async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
         """The brief of a checkout, composed anew unless one of the last second still stands."""
@@ -176,6 +176,14 @@ class Desk:
 
     def _store(self, folders: tuple[str, ...]) -> NoticeStore:
         return self._notices.setdefault(folders, NoticeStore(folders))
+
+
+def _standing(state_dir: str) -> object:
+    """How the derive lock stands, or why that cannot be told, which is its owner's to say."""
+    try:
+        return standing(state_dir)
+    except MajordomusError as fault:
+        return fault.sentence
 
 
 def _unlisted(here: Located) -> Repository:

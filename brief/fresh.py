@@ -17,11 +17,11 @@ Value = TypeVar("Value")
 
 @dataclass(slots=True)
 class Kept(Generic[Value]):
-    """An answer, what it was made from, and the forms it was already rendered in."""
+    """An answer, what it was made from, when it was begun, and the forms it was already rendered in."""
 
     value: Value
     signature: object
-    made: float
+    begun: float
     renderings: dict[Hashable, bytes] = field(default_factory=dict)
 
 
@@ -35,7 +35,7 @@ class Fresh(Generic[Value]):
     async def get(self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]) -> Kept[Value]:
         """The answer to `question` while `signature`, all that it depends on, is the same; else `answer` is asked."""
         kept = self._kept.get(question)
-        if kept is not None and kept.signature == signature and time.monotonic() - kept.made < LIFETIME_SECONDS:
+        if kept is not None and kept.signature == signature and time.monotonic() - kept.begun < LIFETIME_SECONDS:
             return kept
         waiting = self._under_way.get(question)
         if waiting is not None and waiting[0] == signature:
@@ -48,7 +48,8 @@ class Fresh(Generic[Value]):
     async def _answered(
         self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
     ) -> Kept[Value]:
-        kept = Kept(await answer(), signature, time.monotonic())
+        begun = time.monotonic()
+        kept = Kept(await answer(), signature, begun)
         self._kept[question] = kept
         self._kept.move_to_end(question)
         while len(self._kept) > MOST_KEPT:

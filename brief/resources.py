@@ -15,7 +15,15 @@ class ResourceError(MajordomusError):
 
 def policy_file(name: str) -> Path:
     """The file `name` of the folder `policy`; raises ResourceError where this installation lacks it."""
-    path = _home(_PACKAGE) / "policy" / name
+    return _there(_home(_PACKAGE) / "policy" / name)
+
+
+def schema_file(name: str) -> Path:
+    """The published JSON Schema `name`, as in `brief-v1.json`; raises ResourceError where this installation lacks it."""
+    return _there(_PACKAGE / "schema" / name)
+
+
+def _there(path: Path) -> Path:
     if not path.is_file():
         raise ResourceError(f"{path} is missing, which ships with majordomus; install majordomus-brief again")
     return path

@@ -24,12 +24,20 @@ def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
         try:
             settle, outcome = future.set_result, work()
         except BaseException as fault:  # noqa: BLE001 - whatever it raises belongs to whoever awaits it
-            _later(loop, future, future.set_exception, fault)
+            _later(loop, future, future.set_exception, _bearable(fault))
         else:
             _later(loop, future, settle, outcome)
 
-    threading.Thread(target=run, daemon=True).start()
+    try:
+        threading.Thread(target=run, daemon=True).start()
+    except RuntimeError as fault:  # the system has no thread left
+        future.set_exception(fault)
     return future
+
+
+def _bearable(fault: BaseException) -> BaseException:
+    """The fault, but for StopIteration: no future takes that, and whoever awaits would wait for ever."""
+    return RuntimeError(repr(fault)) if isinstance(fault, StopIteration) else fault
 
 
 def _later(

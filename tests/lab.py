@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -12,12 +13,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1]
 _GRACE_S = 10.0
+_NOBODY = 65_534
 
 
 class Lab:
@@ -141,6 +143,25 @@ def until(holds: Callable[[], object], seconds: float = 15.0) -> None:
         if time.monotonic() > end:
             raise AssertionError(f"still not so after {seconds} s")
         time.sleep(0.02)
+
+
+def unprivileged(work: Callable[[], Any]) -> Any:
+    """What `work` returns, which JSON can carry, in a process to which the modes of files apply: root becomes nobody."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException), open(writing, "w", encoding="utf-8") as told:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(_NOBODY)
+                os.setuid(_NOBODY)
+            json.dump(work(), told)
+        os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as heard:
+        answer = heard.read()
+    os.waitpid(child, 0)
+    return json.loads(answer)
 
 
 @pytest.fixture

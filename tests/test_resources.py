@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.resources import ResourceError, policy_file
+from brief.resources import ResourceError, policy_file, schema_file
 
 ROOT = Path(__file__).parents[1]
 POLICY = sorted(path.name for path in (ROOT / "policy").iterdir())
@@ -36,6 +36,11 @@ def test_checkout_has_policy_files() -> None:
     assert [policy_file(name) for name in POLICY] == [ROOT / "policy" / name for name in POLICY]
 
 
+def test_checkout_has_the_schema_of_the_brief() -> None:
+    """In a checkout the published schema stands in the package."""
+    assert schema_file("brief-v1.json") == ROOT / "brief/schema/brief-v1.json"
+
+
 def test_missing_file_is_a_sentence() -> None:
     """A policy file that is missing is named with its path, and what to do is said."""
     with pytest.raises(ResourceError, match=r"policy/nothing\.yaml is missing.*install") as raised:
@@ -50,6 +55,14 @@ def test_wheel_has_policy_files(installed: Path, name: str) -> None:
     found = Path(run(installed / "python", "-I", "-c", program, name).rstrip("\n"))
     assert found.is_relative_to(installed.parent)
     assert found.read_bytes() == (ROOT / "policy" / name).read_bytes()
+
+
+def test_wheel_has_the_schema_of_the_brief(installed: Path) -> None:
+    """An installed wheel holds the published schema as the checkout has it."""
+    program = "from brief.resources import schema_file; print(schema_file('brief-v1.json'))"
+    found = Path(run(installed / "python", "-I", "-c", program).rstrip("\n"))
+    assert found.is_relative_to(installed.parent)
+    assert found.read_bytes() == (ROOT / "brief/schema/brief-v1.json").read_bytes()
 
 
 def test_command_starts_lean(installed: Path) -> None:

@@ -5,6 +5,7 @@ A section always keeps its name, status, headline and reason; only rows and data
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection
 
 from brief.core.model import Brief, Level, Section
@@ -25,24 +26,36 @@ def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
     The least urgent rows go first, and of equals the last. What no section can do without is kept even where that
     is more than `size`: a brief never hides that something was not read.
     """
-    fewest, most = 0, sum(len(section.rows) for section in brief.sections)
-    while fewest < most:
-        tried = (fewest + most + 1) // 2
-        if len(rendered(_keeping(brief, tried)).encode()) <= size:
-            fewest = tried
-        else:
-            most = tried - 1
-    return _keeping(brief, fewest)
+    order = _by_urgency(brief)
+
+    def is_over(count: int) -> bool:
+        return len(rendered(_keeping(brief, order[:count])).encode()) > size
+
+    # A row more makes a brief longer, but for the last row of a section: the line that counts what was left out goes.
+    whole_from = {name: count for count, (name, _) in enumerate(order, 1)}
+    starts = sorted({0, *whole_from.values()}, reverse=True)
+    start = next((count for count in starts if not is_over(count)), 0)
+    end = min((count for count in starts if count > start), default=start + 1)
+    most = bisect_left(range(start + 1, end), x=True, key=is_over)
+    return _keeping(brief, order[: start + most])
 
 
-def _keeping(brief: Brief, count: int) -> Brief:
-    placed = [(section.name, at, row) for section in brief.sections for at, row in enumerate(section.rows)]
-    placed.sort(key=lambda place: (_URGENCY[place[2].level], place[1]))
-    kept = {(name, at) for name, at, _ in placed[:count]}
-    return _with(brief, tuple(_only(section, kept) for section in brief.sections))
+_Place = tuple[str, int]
+"""A row by the name of its section and its number in it."""
 
 
-def _only(section: Section, kept: Collection[tuple[str, int]]) -> Section:
+def _by_urgency(brief: Brief) -> list[_Place]:
+    placed = [(row.level, at, section.name) for section in brief.sections for at, row in enumerate(section.rows)]
+    placed.sort(key=lambda place: (_URGENCY[place[0]], place[1]))
+    return [(name, at) for _, at, name in placed]
+
+
+def _keeping(brief: Brief, kept: Collection[_Place]) -> Brief:
+    places = frozenset(kept)
+    return _with(brief, tuple(_only(section, places) for section in brief.sections))
+
+
+def _only(section: Section, kept: frozenset[_Place]) -> Section:
     rows = tuple(row for at, row in enumerate(section.rows) if (section.name, at) in kept)
     return section.model_copy(update={"rows": rows, "omitted": section.omitted + len(section.rows) - len(rows)})
 

@@ -11,7 +11,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
 SCHEMA: Final = "majordomus.brief/v1"
 
@@ -27,13 +35,20 @@ def wire_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-Moment = Annotated[datetime, AfterValidator(_in_utc), PlainSerializer(wire_time, return_type=str, when_used="json")]
+Moment = Annotated[
+    datetime,
+    AfterValidator(_in_utc),
+    PlainSerializer(wire_time, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 
 
 class Wire(BaseModel):
     """What travels: frozen, and lenient towards fields of a newer version."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", ser_json_inf_nan="null", json_schema_serialization_defaults_required=True
+    )
 
 
 class Status(StrEnum):
@@ -217,6 +232,22 @@ class AlertsData(Wire):
 # ---------------------------------------------------------------- sections
 
 
+_HONESTY: Final[dict[str, Any]] = {
+    "allOf": [
+        {
+            "if": {"properties": {"status": {"enum": [Status.READ.value, Status.PARTIAL.value]}}},
+            "then": {"properties": {"as_of": {"type": "string"}}},
+            "else": {"properties": {"data": {"type": "null"}, "as_of": {"type": "null"}}},
+        },
+        {
+            "if": {"properties": {"status": {"const": Status.READ.value}}},
+            "else": {"properties": {"reason": {"type": "string", "minLength": 1}}},
+        },
+    ]
+}
+"""What `Section` promises, as JSON Schema has it, so that every reader can check it."""
+
+
 class Section(Wire):
     """What one owner answered. Times in UTC, `took_ms` in milliseconds, `see` is the command that shows the rest."""
 
@@ -230,6 +261,8 @@ class Section(Wire):
     took_ms: float = 0.0
     omitted: int = 0
     see: str
+
+    model_config = ConfigDict(json_schema_extra=_HONESTY)
 
     @model_validator(mode="after")
     def _is_honest(self) -> Self:

@@ -1,18 +1,14 @@
-"""The files of the folder `policy/`, made from the settings: schema, skeleton, list of keys.
-
-`scripts/make-policy` writes them; a test fails where they have drifted.
-"""
+"""The files of the folder `policy/`, made from the settings: schema, skeleton, list of keys."""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
 
+from brief.core.json_schema import schema_text
 from brief.core.settings import KEYS, Settings, expects, section_model
 
 _WIDTH = 100
@@ -23,21 +19,9 @@ _HEAD = (
 )
 
 
-class _Untitled(GenerateJsonSchema):
-    """The schema without a title for each field: the name of a key is its title."""
-
-    schema_dialect = "https://json-schema.org/draft/2020-12/schema"
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic asks with the field's schema
-        """Never, whatever the field."""
-        return False
-
-
 def schema_json() -> str:
     """The JSON Schema (2020-12) of the policy, as text."""
-    schema = Settings.model_json_schema(schema_generator=_Untitled)
-    schema = {"$schema": _Untitled.schema_dialect, **schema, "title": "The policy of a repository"}
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return schema_text(Settings, "The policy of a repository", "validation")
 
 
 def skeleton() -> str:
@@ -49,14 +33,6 @@ def skeleton() -> str:
 def allow_list() -> str:
     """Every dotted key, sorted, one a line."""
     return "".join(f"{key}\n" for key in sorted(KEYS))
-
-
-FILES: Mapping[str, Callable[[], str]] = {
-    "schema.json": schema_json,
-    "skeleton.yaml": skeleton,
-    "allow.txt": allow_list,
-}
-"""What `policy/` holds: the name of each file and the function that makes it."""
 
 
 def _lines(model: type[BaseModel], prefix: str) -> Iterator[str]:

@@ -60,12 +60,13 @@ def is_ageing(task: Task, now: datetime, fresh_for: timedelta) -> bool:
 
 
 def checked_text(name: str, text: str, limit: int) -> str:
-    """A title or next action as given, or UsageError where it is blank or longer than `limit` characters."""
-    if not text.strip():
+    """A title or next action without the blanks around it, or UsageError where it is blank or longer than `limit` characters."""
+    said = text.strip()
+    if not said:
         raise UsageError(f"{name} is blank; say it in a few words")
-    if len(text) > limit:
-        raise UsageError(f"{name} has {len(text)} characters; say it in at most {limit}")
-    return text.strip()
+    if len(said) > limit:
+        raise UsageError(f"{name} has {len(said)} characters; say it in at most {limit}")
+    return said
 
 
 def checked_scope(paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ def checkout_at(path: str) -> Located:
         return locate(path)
     except NotLocatedError as error:
         raise RepositoryError(str(error)) from error
+    except ValueError as error:  # a NUL byte, say
+        raise RepositoryError(f"{path[:200]!r} can be no folder: {error}") from error
 
 
 def repository(here: Located, checkouts: Iterable[Checkout]) -> Repository:

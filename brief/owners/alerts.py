@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from brief.core.errors import GitError
 from brief.core.judge import Expired, Hidden, Shown, judge, order
 from brief.core.locks import Owner
 from brief.core.model import AlertsData, AlertsSection, Level, Row, ShownNotice, Status, Unparsable
 from brief.core.notice import Audience, Kind, Notice
 from brief.core.relevance import Focus, Truth, applies, fault
 from brief.core.text.sanitize import clean
+from brief.git import Checkout
 from brief.notices.store import Shelf
 from brief.owners.world import Ask, World, own_episode
 from brief.zone import zone
@@ -97,7 +99,7 @@ def focus_of(world: World, ask: Ask) -> Focus:
     task = world.sessions.tasks().get(own.episode.id) if own else None
     scope = task.scope if task and task.scope else None
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
-    checkouts = world.worktrees()
+    checkouts = _checkouts(world)
     here = next((checkout for checkout in checkouts if checkout.root == ask.root), None)
     return Focus(
         component=ask.component or bare or ask.settings.alerts.component,
@@ -106,6 +108,14 @@ def focus_of(world: World, ask: Ask) -> Focus:
         paths=scope,
         agent=None,
     )
+
+
+def _checkouts(world: World) -> Sequence[Checkout]:
+    """None where git fails: then repository and branch are unknown to a rule, and what is unknown shows."""
+    try:
+        return world.worktrees()
+    except GitError:
+        return ()
 
 
 def _owner(world: World, notice: Notice) -> Owner:

@@ -53,7 +53,7 @@ def _forgotten(path: str, count: int) -> Board:
 
 def _standing(checkout: Checkout) -> tuple[str, str | None]:
     if checkout.gone:
-        locked = f"; it is locked: {checkout.locked}" if checkout.locked else ""
+        locked = f"; it is locked: {wire(checkout.locked)}" if checkout.locked else ""
         return "gone", f"its folder is missing{locked}; git worktree prune forgets it"
     if checkout.prunable is not None:
         return "prunable", wire(checkout.prunable) or "git would prune it"

@@ -85,7 +85,10 @@ class Board:
         state: EpisodeState,
         now: datetime,
     ) -> KnownEpisode:
-        """Open an episode; one that is open already is heard again, and moves to `checkout` if it has moved."""
+        """Open an episode; one that is open already is heard again, and moves to `checkout` if it has moved.
+
+        One that was closed is opened anew and goes on with the task it was left with.
+        """
         with self._writing:
             before = self._open.get(checked_id(episode_id))
             episode = Episode(
@@ -99,8 +102,11 @@ class Board:
                 heard=now,
             )
             rows.put_episode(self._database, episode)
+            left = None if before else rows.current_task(self._database, episode.id)
             with self._memory:
                 self._open[episode.id] = episode
+                if left is not None:
+                    self._tasks[episode.id] = left
                 self._stored[episode.id] = now
                 self._heard.add(episode.id)
                 self._silent.discard(episode.id)

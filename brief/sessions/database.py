@@ -70,23 +70,26 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        with self._told():
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            if self.epoch is not None and version == 0:
-                self._create()
-            elif version != SCHEMA_VERSION:
-                raise StoreError(_other_version(self.path, version))
-            if self.epoch is not None:
+        with self._told(), self._connection:
+            if self.epoch is None:
+                self._refuse_other_schema()
+            else:
                 self._claim(self.epoch)
 
-    def _create(self) -> None:
-        self._connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-
     def _claim(self, epoch: int) -> None:
-        with self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._refuse_if_newer(epoch)
-            self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
+        """Make the tables where there are none, and store the epoch, all in one transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        if self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
+            for statement in f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"):
+                self._connection.execute(statement)
+        self._refuse_other_schema()
+        self._refuse_if_newer(epoch)
+        self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
+
+    def _refuse_other_schema(self) -> None:
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != SCHEMA_VERSION:
+            raise StoreError(_other_version(self.path, version))
 
     def _refuse_if_newer(self, epoch: int) -> None:
         stored = self._connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
@@ -152,20 +155,25 @@ def stored_epoch(path: Path) -> int:
 
 
 def _writable(path: Path) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
-        os.chmod(path, 0o600)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-    except (sqlite3.Error, OSError) as fault:
-        raise StoreError(_sentence(path, fault)) from fault
+    with contextlib.ExitStack() as failing:
+        try:
+            connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+            failing.callback(connection.close)
+            os.chmod(path, 0o600)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except (sqlite3.Error, OSError) as fault:
+            raise StoreError(_sentence(path, fault)) from fault
+        failing.pop_all()
     return connection
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    # In a folder that nobody can write, SQLite cannot make the shared memory of WAL: the file is read as it lies.
-    frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+    # In a folder that nobody can write, SQLite cannot make the shared memory of WAL; where no writer left a WAL either,
+    # the file by itself is all that there is.
+    alone = not os.path.exists(f"{path}-wal") and not os.access(path.parent, os.W_OK)
+    frozen = "&immutable=1" if alone else ""
     try:
         return sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro{frozen}",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from brief.core.episode import Episode, Process
-from brief.core.errors import ConflictError, NotFoundError
-from brief.core.model import wire_time
+from pydantic import ValidationError
+
+from brief.core.episode import Episode
+from brief.core.errors import NotFoundError, StoreError
+from brief.core.model import Wire
 from brief.core.task import Task
 from brief.sessions.database import Database
 
 _EPISODE = "id, provider, checkout, branch, process, state, since, heard, closed, closed_reason"
 _TASK = "episode, title, scope, next_action, next_since, since, done"
+
+Record = TypeVar("Record", bound=Wire)
 
 
 def put_episode(database: Database, episode: Episode) -> None:
@@ -44,9 +49,9 @@ def _put(connection: sqlite3.Connection, episode: Episode) -> None:
         episode.branch,
         process,
         episode.state.value,
-        wire_time(episode.since),
-        wire_time(episode.heard),
-        wire_time(episode.closed) if episode.closed else None,
+        _stored(episode.since),
+        _stored(episode.heard),
+        _stored(episode.closed) if episode.closed else None,
         episode.closed_reason,
     )
     connection.execute(
@@ -91,21 +96,25 @@ def set_task(database: Database, task: Task) -> None:
 def set_next(database: Database, episode_id: str, next_action: str, now: datetime) -> Task:
     """Say what the episode does next in its current task."""
     with database.write() as connection:
-        changed = connection.execute(
+        connection.execute(
             "UPDATE tasks SET next_action = ?, next_since = ? WHERE episode = ? AND done IS NULL",
-            (next_action, wire_time(now), episode_id),
+            (next_action, _stored(now), episode_id),
         )
-        if changed.rowcount == 0:
-            raise ConflictError(_no_task(episode_id))
-        return _current(connection, episode_id)
+        return _needed(connection, episode_id)
 
 
 def end_task(database: Database, episode_id: str, now: datetime) -> Task:
     """End the current task of the episode and give it back as it ended."""
     with database.write() as connection:
-        task = _current(connection, episode_id)
+        task = _needed(connection, episode_id)
         _end_current(connection, episode_id, now)
     return task.model_copy(update={"done": now})
+
+
+def current_task(database: Database, episode_id: str) -> Task | None:
+    """The task that an episode, open or closed, works on or was left with."""
+    with database.read() as connection:
+        return _current(connection, episode_id)
 
 
 def current_tasks(database: Database) -> dict[str, Task]:
@@ -118,42 +127,41 @@ def current_tasks(database: Database) -> dict[str, Task]:
         return {row[0]: _task(row) for row in rows}
 
 
-def _current(connection: sqlite3.Connection, episode_id: str) -> Task:
+def _current(connection: sqlite3.Connection, episode_id: str) -> Task | None:
     row = connection.execute(f"SELECT {_TASK} FROM tasks WHERE episode = ? AND done IS NULL", (episode_id,)).fetchone()
-    if row is None:
-        raise NotFoundError(_no_task(episode_id))
-    return _task(row)
+    return _task(row) if row else None
 
 
-def _no_task(episode_id: str) -> str:
-    return f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE"
+def _needed(connection: sqlite3.Connection, episode_id: str) -> Task:
+    task = _current(connection, episode_id)
+    if task is None:
+        raise NotFoundError(f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE")
+    return task
 
 
 def _end_current(connection: sqlite3.Connection, episode_id: str, now: datetime) -> None:
-    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (wire_time(now), episode_id))
+    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (_stored(now), episode_id))
 
 
 def _episode(row: tuple[str, ...]) -> Episode:
-    (episode_id, provider, checkout, branch, process, state, since, heard, closed, reason) = row
-    return Episode.model_validate(
-        {
-            "id": episode_id,
-            "provider": provider,
-            "checkout": checkout,
-            "branch": branch,
-            "process": Process.model_validate_json(process) if process else None,
-            "state": state,
-            "since": since,
-            "heard": heard,
-            "closed": closed,
-            "closed_reason": reason,
-        }
-    )
+    return _record(Episode, _EPISODE, row, "process")
 
 
 def _task(row: tuple[str, ...]) -> Task:
-    fields = dict(zip(_TASK.split(", "), row, strict=True))
-    return Task.model_validate({**fields, "scope": json.loads(fields["scope"])})
+    return _record(Task, _TASK, row, "scope")
+
+
+def _record(kind: type[Record], columns: str, row: tuple[str | None, ...], as_json: str) -> Record:
+    """The record in a row, whose column `as_json` holds JSON; raises StoreError where another hand wrote the row."""
+    fields: dict[str, Any] = dict(zip(columns.split(", "), row, strict=True))
+    try:
+        return kind.model_validate({**fields, as_json: json.loads(fields[as_json] or "null")})
+    except ValidationError as fault:
+        where = ".".join(map(str, fault.errors()[0]["loc"]))
+        why = f"its {where} is nothing that majordomus writes"
+    except ValueError:
+        why = f"its {as_json} is no JSON"
+    raise StoreError(f"the stored {kind.__name__.lower()} of {row[0]} cannot be read: {why}; move majordomus.db away")
 
 
 def _task_values(task: Task) -> tuple[str | None, ...]:
@@ -162,7 +170,12 @@ def _task_values(task: Task) -> tuple[str | None, ...]:
         task.title,
         json.dumps(task.scope, ensure_ascii=False),
         task.next_action,
-        wire_time(task.next_since) if task.next_since else None,
-        wire_time(task.since),
-        wire_time(task.done) if task.done else None,
+        _stored(task.next_since) if task.next_since else None,
+        _stored(task.since),
+        _stored(task.done) if task.done else None,
     )
+
+
+def _stored(moment: datetime) -> str:
+    """A moment in one width, so that the order of the texts is the order of the moments."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -118,6 +118,12 @@ def test_the_last_good_value_of_a_faulty_key_holds() -> None:
     assert _settings(sifted).session.brief_interval_minutes == 7
 
 
+def test_a_list_that_holds_is_spelled_as_one() -> None:
+    """Where the last good value is a list, the fault shows its entries as a policy has them."""
+    (fault,) = sift({"alerts": {"folders": "x"}}, last={"alerts.folders": ["meta/notices", "b"]}).faults
+    assert fault.sentence.endswith("the last good value [meta/notices, b] holds")
+
+
 def test_the_last_good_values_of_a_broken_section_hold() -> None:
     """A section that stops being a mapping keeps the last good values of its keys, the switch excepted."""
     sifted = sift({"session": []}, last={INTERVAL: 7, SWITCH: True})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.text.sanitize import clean, clean_block, printable_json, span, wire
+from brief.core.text.sanitize import ago, clean, clean_block, printable_json, span, wire
 
 HOSTILE = (
     "\x1b]0;title\x07",
@@ -200,3 +200,17 @@ def test_wire_shows_stray_bytes_and_lone_surrogates() -> None:
 def test_span_is_one_short_word_rounded_down(delta: timedelta, shown: str) -> None:
     """Minutes below an hour, hours below two days, then days; never more than has passed."""
     assert span(delta) == shown
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"),
+    [
+        (timedelta(days=-3), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=1), "1m ago"),
+        (timedelta(hours=3), "3h ago"),
+    ],
+)
+def test_ago_stands_in_a_sentence(delta: timedelta, shown: str) -> None:
+    """A span that has passed, and for what is younger than a minute, or of a clock that is ahead, no number."""
+    assert ago(delta) == shown

@@ -1,0 +1,94 @@
+"""The page for a person: a rendering of the JSON, never more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from brief.core.model import SECTIONS, Level, Status
+from brief.core.text.line import cells
+from brief.core.text.page import page, section_page, where
+from samples import brief, rows, section
+
+
+def test_a_page_says_who_composed_what_and_when() -> None:
+    """The line, the checkout with branch and commit, who composed it, and the rhythm it comes in."""
+    head = page(brief()).splitlines()[:5]
+    assert head == [
+        brief().line,
+        "",
+        "/r  on main at c0ffeec0f",
+        "composed by the server of this repository (pid 7, epoch 5, version 0)",
+        "not on an interval: session.brief_on_interval is not set",
+    ]
+
+
+def test_a_page_on_an_interval_says_how_often() -> None:
+    """Where the switch is on, the minutes stand in its place."""
+    on = brief().model_copy(update={"on_interval": True, "on_interval_reason": None})
+    assert "\nevery 20 minutes\n" in page(on)
+
+
+def test_a_page_of_a_command_alone_says_why() -> None:
+    """Where no server composed it, the reason stands at the top."""
+    assert "composed by this command alone: no server runs here" in page(brief(reason="no server runs here"))
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_section_says_whether_it_was_read(status: Status) -> None:
+    """Name, status and headline on one line, and under it why not all was read."""
+    told = page(brief(*(section(name, status) for name in SECTIONS)))
+    for name in SECTIONS:
+        assert f"{name:<11}  {status:<10}  {name} {status}" in told
+        assert (f"why: why {name}\n" in told) is (status is not Status.READ)
+
+
+def test_rows_stand_under_their_section_with_their_level() -> None:
+    """A row above NORMAL is marked with its level; what was left out is counted with the command that shows it."""
+    told = section_page(section("alerts", rows=rows("a") + rows("b", level=Level.HIGH), omitted=4))
+    assert told.splitlines()[1:] == [
+        "             - a",
+        "             ▲ HIGH b",
+        "             and 4 more: majordomus alerts list",
+    ]
+
+
+def test_a_page_ends_with_what_was_not_read() -> None:
+    """Gaps are named at the end, after the notes; what is not set up is no gap."""
+    gaps = brief(section("peers", Status.UNREAD), section("mesh", Status.UNDECLARED), notes=("the policy is odd",))
+    assert page(gaps).splitlines()[-2:] == [
+        "note: the policy is odd",
+        "Not read in full: peers (unread). Unread is not empty: nobody was asked.",
+    ]
+    assert page(brief()).endswith("\nEverything that is set up was read.\n")
+
+
+@pytest.mark.parametrize("columns", [0, 1, 20, 80])
+def test_no_line_is_wider_than_asked(columns: int) -> None:
+    """Cut in terminal cells, also where a character takes two."""
+    wide = brief(section("peers", rows=rows("漢" * 100)))
+    told = [*page(wide, columns).splitlines(), *section_page(wide.sections[1], columns).splitlines()]
+    assert max(cells(each) for each in told) <= columns
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ({}, "on main at c0ffeec0f"),
+        ({"head": None}, "on main with no commit yet"),
+        ({"branch": None, "detached": True}, "detached at c0ffeec0f"),
+        ({"branch": "a\x1b]0;x\x07b\u202e"}, "on ab at c0ffeec0f"),
+    ],
+)
+def test_where_a_checkout_stands(place: dict[str, Any], told: str) -> None:
+    """Branch and commit in words: unborn, detached, and with a branch whose name would steer the terminal."""
+    assert where(brief(**place)) == told
+
+
+def test_nothing_on_a_page_steers_the_terminal() -> None:
+    """Reasons and paths are other people's text and are shown cleaned."""
+    hostile = "x\x1b[2J\u202e\ny"
+    told = page(brief(section("peers", Status.UNREAD, reason=hostile), reason=hostile, root=f"/r{hostile}"))
+    assert told.replace("\n", "").isprintable()
+    assert "\u202e" not in told

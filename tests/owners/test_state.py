@@ -1,0 +1,136 @@
+"""The caller's own episode and task: only its own, and nothing stale repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from brief.core.model import EpisodeState, StateData, Status
+from brief.core.task import Task
+from brief.owners.state import answer
+from samples import NOW, Known, ago, ask, episode, world
+
+FRESHNESS = {"freshness": {"fresh_minutes": 10, "stale_minutes": 60}}
+
+
+def task(name: str = "e1", **fields: Any) -> Task:
+    """A task that was begun twelve minutes ago."""
+    return Task(**{"episode": name, "title": "fix login", "since": ago(minutes=12), **fields})
+
+
+def data(section: Any) -> StateData:
+    """What the section holds."""
+    assert isinstance(section.data, StateData)
+    return section.data
+
+
+def test_nobody_is_here() -> None:
+    """An empty checkout was read: it says so, with no episode and no task."""
+    found = answer(world(), ask())
+    assert (found.status, found.headline, found.rows) == (Status.READ, "no episode is open in this checkout", ())
+    assert data(found) == StateData(episode=None, open=0, task=None)
+    assert found.as_of == NOW
+
+
+def test_the_only_episode_here_is_the_one_that_asks() -> None:
+    """Without a name, the one open episode of the checkout is meant, with its task."""
+    found = answer(world(Known([episode()], tasks=[task()])), ask())
+    assert found.headline == "fix login, since 12m"
+    held = data(found)
+    assert held.episode is not None
+    assert held.task is not None
+    assert (held.episode.id, held.episode.standing, held.episode.state) == ("e1", "heard", EpisodeState.BUSY)
+    assert (held.open, held.task.title, held.task.since) == (1, "fix login", ago(minutes=12))
+
+
+def test_of_several_nobody_is_guessed() -> None:
+    """Two open here and none named: how many there are, and whose task is whose is not mixed up."""
+    found = answer(world(Known([episode("e1"), episode("e2")], tasks=[task()])), ask())
+    assert found.headline == "2 episodes are open in this checkout, and which one asks was not said"
+    assert data(found) == StateData(episode=None, open=2, task=None)
+
+
+def test_the_one_that_names_itself_is_meant() -> None:
+    """By its id, never by its position."""
+    sessions = Known([episode("e1"), episode("e2")], tasks=[task("e1"), task("e2", title="write docs")])
+    assert answer(world(sessions), ask(session="e2")).headline == "write docs, since 12m"
+
+
+def test_two_checkouts_never_show_each_others_state() -> None:
+    """Asked from a checkout where nobody is, the episode of the other is neither shown nor counted."""
+    sessions = Known([episode("e1", "/a")], tasks=[task("e1")])
+    other = answer(world(sessions), ask("/b"))
+    assert (other.headline, data(other)) == (
+        "no episode is open in this checkout",
+        StateData(episode=None, open=0, task=None),
+    )
+    assert answer(world(sessions), ask("/a")).headline == "fix login, since 12m"
+
+
+@pytest.mark.parametrize("neighbour", ["/a/b", "/", "/A", "/a ", "/a-2"])
+def test_a_checkout_is_its_path_and_no_other(neighbour: str) -> None:
+    """A checkout inside, above or named alike is another one."""
+    assert data(answer(world(Known([episode("e1", neighbour)])), ask("/a"))).open == 0
+
+
+def test_an_episode_that_asks_from_elsewhere_is_told_where_it_was_opened() -> None:
+    """It is still itself; that it stands in another checkout is said."""
+    found = answer(world(Known([episode("e1", "/a")], tasks=[task()])), ask("/b", session="e1"))
+    assert found.headline == "fix login, since 12m"
+    assert [row.text for row in found.rows] == ["this episode was opened in /a"]
+    assert data(found).open == 0
+
+
+def test_a_session_without_an_episode_is_told_so() -> None:
+    """A name that is nobody's is not quietly replaced by the only one here."""
+    found = answer(world(Known([episode()], tasks=[task()])), ask(session="e9\x1b[2J"))
+    assert found.headline == "session e9 has no open episode"
+    assert data(found) == StateData(episode=None, open=1, task=None)
+
+
+def test_an_episode_without_a_task() -> None:
+    """It is named, and that it has none is said."""
+    found = answer(world(Known([episode()])), ask())
+    assert (found.headline, data(found).task) == ("episode e1 has no task", None)
+
+
+def test_an_unheard_episode_is_not_said_to_be_busy() -> None:
+    """What was stored by an earlier server is shown with no state."""
+    held = data(answer(world(Known(unheard=[episode()])), ask())).episode
+    assert held is not None
+    assert (held.standing, held.state, held.heard) == ("unheard", EpisodeState.UNKNOWN, ago(minutes=1))
+
+
+@pytest.mark.parametrize(("minutes", "row"), [(5, "next: run the tests"), (30, "next: run the tests (said 30m ago)")])
+def test_a_next_action_is_shown_and_ages(minutes: int, row: str) -> None:
+    """Fresh it stands alone; past its fresh minutes with its age."""
+    said = task(next_action="run the tests", next_since=ago(minutes=minutes))
+    found = answer(world(Known([episode()], tasks=[said])), ask(settings={"session": FRESHNESS}))
+    assert [each.text for each in found.rows] == [row]
+
+
+def test_a_stale_next_action_is_withheld() -> None:
+    """Past its stale minutes it appears nowhere, in no row and no data; the reason does."""
+    said = task(next_action="drop the table", next_since=ago(minutes=61))
+    found = answer(world(Known([episode()], tasks=[said])), ask(settings={"session": FRESHNESS}))
+    held = data(found).task
+    assert held is not None
+    assert (held.next, held.next_since) == (None, ago(minutes=61))
+    assert "after 60 minutes" in (held.next_withheld or "")
+    assert [row.text for row in found.rows] == [f"next action withheld: {held.next_withheld}"]
+    assert "drop the table" not in found.model_dump_json()
+
+
+def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
+    """Titles, paths and actions are other people's text: kept in data, harmless where they are shown."""
+    hostile = "a\x1b[31mb\u202ec\nd"
+    said = task(title=hostile, scope=(hostile,), next_action=hostile, next_since=NOW)
+    found = answer(world(Known([episode(checkout=hostile)], tasks=[said])), ask("/b", session="e1"))
+    held = data(found)
+    assert held.task is not None
+    assert held.episode is not None
+    assert (held.task.title, held.task.scope, held.task.next) == (hostile, (hostile,), hostile)
+    assert held.episode.checkout == hostile
+    shown = [found.headline, *(row.text for row in found.rows)]
+    assert shown == ["abc d, since 12m", "this episode was opened in abc d", "scope abc d", "next: abc d"]

@@ -1,0 +1,174 @@
+"""What several tests build on: a moment, a brief of six sections, a world to ask owners in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from brief.compose import Frame, assemble
+from brief.core.claims import Claim
+from brief.core.episode import Episode, KnownEpisode
+from brief.core.locks import Owner
+from brief.core.model import (
+    SECTIONS,
+    AnsweredBy,
+    Brief,
+    EpisodeState,
+    Level,
+    PeersData,
+    Repository,
+    Row,
+    Section,
+    StateData,
+    Status,
+)
+from brief.core.settings import Settings
+from brief.core.task import Task
+from brief.git import Checkout
+from brief.notices.store import Shelf
+from brief.owners.world import Ask, World
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+"""When every test of a rule takes place."""
+
+DATA: dict[str, Any] = {
+    "state": StateData(episode=None, open=0, task=None),
+    "peers": PeersData(count=0, boards=(), peers=()),
+}
+
+
+def ago(**span: int) -> datetime:
+    """A moment before NOW, as in `ago(minutes=5)`."""
+    return NOW - timedelta(**span)
+
+
+def section(name: str, status: Status = Status.READ, **fields: Any) -> Section:
+    """A section of that name which is honest about its status unless `fields` say otherwise."""
+    asked = status in (Status.READ, Status.PARTIAL)
+    honest: dict[str, Any] = {
+        "status": status,
+        "headline": f"{name} {status}",
+        "as_of": NOW if asked else None,
+        "data": DATA.get(name) if asked else None,
+        "reason": None if status is Status.READ else f"why {name}",
+    }
+    return SECTIONS[name](**{**honest, **fields})
+
+
+def rows(*texts: str, level: Level = Level.NORMAL) -> tuple[Row, ...]:
+    """Rows of one level."""
+    return tuple(Row(text=text, level=level) for text in texts)
+
+
+def brief(*sections: Section, reason: str | None = None, notes: tuple[str, ...] = (), **place: Any) -> Brief:
+    """A brief of the lease holder, or of a command alone with that reason; a section not given is read and empty."""
+    given = {each.name: each for each in sections}
+    frame = Frame(
+        answered_by=AnsweredBy(
+            kind="self" if reason else "lease-holder",
+            pid=7,
+            root="/r",
+            epoch=None if reason else 5,
+            version="0",
+            reason=reason,
+        ),
+        repository=Repository(
+            **{
+                "root": "/r",
+                "common_dir": "/r/.git",
+                "primary": "/r",
+                "branch": "main",
+                "head": "c0ffee" * 6 + "c0ff",
+                "detached": False,
+                **place,
+            }
+        ),
+        interval_minutes=20,
+        on_interval_reason="session.brief_on_interval is not set",
+        notes=notes,
+    )
+    return assemble([given.get(name, section(name)) for name in SECTIONS], frame, NOW)
+
+
+def episode(name: str = "e1", checkout: str = "/r", **fields: Any) -> Episode:
+    """An open episode that was heard a minute ago."""
+    known: dict[str, Any] = {
+        "id": name,
+        "provider": "claude-code",
+        "checkout": checkout,
+        "branch": "main",
+        "process": None,
+        "state": EpisodeState.BUSY,
+        "since": ago(hours=1),
+        "heard": ago(minutes=1),
+    }
+    return Episode(**{**known, **fields})
+
+
+def checkout(root: str = "/r", **fields: Any) -> Checkout:
+    """A checkout that is there, on main."""
+    known: dict[str, Any] = {
+        "root": root,
+        "git_dir": f"{root}/.git",
+        "branch": "main",
+        "head": "0" * 39 + "1",
+        "detached": False,
+        "bare": False,
+        "locked": None,
+        "prunable": None,
+        "gone": False,
+        "primary": False,
+    }
+    return Checkout(**{**known, **fields})
+
+
+class Known:
+    """Sessions that are known from a list."""
+
+    version = 0
+
+    def __init__(
+        self, heard: Sequence[Episode] = (), unheard: Sequence[Episode] = (), tasks: Sequence[Task] = ()
+    ) -> None:
+        self._known = (
+            *(KnownEpisode(episode=each, standing="heard") for each in heard),
+            *(KnownEpisode(episode=each, standing="unheard") for each in unheard),
+        )
+        self._tasks = {task.episode: task for task in tasks}
+
+    def known(self) -> tuple[KnownEpisode, ...]:
+        """All of them."""
+        return self._known
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Nobody claims anything."""
+        return ()
+
+    def tasks(self) -> dict[str, Task]:
+        """By episode."""
+        return self._tasks
+
+    def owner(self, episode_id: str) -> Owner:
+        """Alive where it is heard."""
+        heard = any(one.episode.id == episode_id and one.standing == "heard" for one in self._known)
+        return Owner.ALIVE if heard else Owner.UNKNOWN
+
+
+def world(sessions: Known | None = None, **fields: Any) -> World:
+    """A world at NOW with one checkout and no notices, whose server answers, unless `fields` say otherwise."""
+    known: dict[str, Any] = {
+        "common_dir": "/r/.git",
+        "state_dir": "/r/.git/majordomus",
+        "now": lambda: NOW,
+        "sessions": sessions or Known(),
+        "absence": None,
+        "worktrees": lambda: [checkout()],
+        "notices": lambda folders: Shelf((), (), ()),
+    }
+    return World(**{**known, **fields})
+
+
+def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> Ask:
+    """A question from a checkout under settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
+    return Ask(root=root, settings=Settings.model_validate(settings or {}), session=session)

@@ -1,0 +1,237 @@
+"""Composing: every owner is asked at once, and one that fails costs no other."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from brief.compose import DEADLINE_SECONDS, Composer
+from brief.core.errors import StoreError
+from brief.core.model import SECTIONS, Section, Status
+from brief.owners.world import Answer, Ask, World
+from samples import NOW, ask, section, world
+
+SHORT = 0.2
+
+
+class Rubbish:
+    """Something that is no section at all."""
+
+
+def raising(fault: BaseException) -> Answer:
+    """An owner that raises."""
+
+    def owner(world: World, ask: Ask) -> Section:
+        raise fault
+
+    return owner
+
+
+def answering(answer: object) -> Answer:
+    """An owner that answers so, whatever it is."""
+
+    def owner(world: World, ask: Ask) -> Any:
+        return answer
+
+    return owner
+
+
+def dishonest(world: World, ask: Ask) -> Section:
+    """An owner that says it read something and not when."""
+    return section("alerts", as_of=None)
+
+
+def owners(**replaced: Answer) -> dict[str, Answer]:
+    """Six owners that answer at once, but for those given."""
+    return {name: replaced.get(name, answering(section(name))) for name in SECTIONS}
+
+
+class Gate:
+    """An owner that hangs until it is let go, and counts how often it was asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked = 0
+        self.opened = threading.Event()
+        self.ended = threading.Semaphore(0)
+
+    def __call__(self, world: World, ask: Ask) -> Section:
+        """Answer once let go."""
+        self.asked += 1
+        self.opened.wait(30)
+        self.ended.release()
+        return section(self.name)
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """An owner of alerts that hangs; let go at the end, so that no thread outlives its test."""
+    made = Gate("alerts")
+    yield made
+    made.opened.set()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Let the loop go on until a condition holds."""
+    while not holds():  # noqa: ASYNC110 - threads make it hold
+        await asyncio.sleep(0)
+
+
+def composed(composer: Composer) -> tuple[Section, ...]:
+    """The six sections."""
+    return asyncio.run(composer.sections(world(), ask()))
+
+
+FAULTS: dict[str, tuple[Answer, str]] = {
+    "a fault": (raising(KeyError("slug")), "it failed with KeyError: 'slug'"),
+    "a sentence": (raising(StoreError("the database is gone")), "the database is gone"),
+    "its own TypeError": (raising(TypeError("not iterable")), "it failed with TypeError: not iterable"),
+    "the end of a program": (raising(SystemExit(3)), "it failed with SystemExit: 3"),
+    "an interrupt": (raising(KeyboardInterrupt()), "it failed with KeyboardInterrupt:"),
+    "an iterator's end": (raising(StopIteration()), "it failed with RuntimeError: StopIteration()"),
+    "a cancellation": (raising(asyncio.CancelledError()), "it failed with CancelledError:"),
+    "nothing": (answering(None), "its answer has the wrong shape: a NoneType, which is no alerts section"),
+    "a dict": (answering({"status": "read"}), "its answer has the wrong shape: a dict"),
+    "another section": (answering(section("peers")), "its answer has the wrong shape: a PeersSection"),
+    "a class": (answering(Rubbish), "its answer has the wrong shape: a type"),
+    "a lie": (dishonest, "its answer has the wrong shape: 1 validation error for AlertsSection"),
+    "an escape": (raising(ValueError("\x1b[31mred\n\u202e")), "it failed with ValueError: red"),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_an_owner_that_fails_costs_no_other(case: str) -> None:
+    """Whatever an owner raises or answers, its own section is unread with the reason and the five others are read."""
+    owner, reason = FAULTS[case]
+    *others, alerts = composed(Composer(owners(alerts=owner)))
+    assert [each.status for each in others] == [Status.READ] * 5
+    assert (alerts.status, alerts.data, alerts.as_of) == (Status.UNREAD, None, None)
+    assert (alerts.reason or "").startswith(reason)
+
+
+def test_sections_come_in_order_with_the_time_they_took() -> None:
+    """Six sections, always in the order of every brief, each with the milliseconds its owner needed."""
+    sections = composed(Composer(owners()))
+    assert [each.name for each in sections] == list(SECTIONS)
+    assert all(each.took_ms >= 0 and each.as_of == NOW for each in sections)
+
+
+def test_every_owner_is_asked_at_the_same_time() -> None:
+    """The owners do not wait for each other: six that each answer only once all were asked all answer."""
+    everybody = threading.Barrier(6, timeout=20)
+
+    def meeting(name: str) -> Answer:
+        def owner(world: World, ask: Ask) -> Section:
+            everybody.wait()
+            return section(name)
+
+        return owner
+
+    sections = composed(Composer({name: meeting(name) for name in SECTIONS}, deadline_seconds=20))
+    assert {each.status for each in sections} == {Status.READ}
+
+
+def test_the_deadline_is_for_all_together() -> None:
+    """Six owners that hang cost one deadline and not six; each says for how long it was waited."""
+    gates = {name: Gate(name) for name in SECTIONS}
+    waited: list[float | None] = []
+    wait = asyncio.wait
+
+    async def noted(answers: Any, **options: Any) -> Any:
+        waited.append(options["timeout"])
+        return await wait(answers, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio, "wait", noted)
+        sections = composed(Composer(gates, deadline_seconds=SHORT))
+    for each in gates.values():
+        each.opened.set()
+    assert waited == [SHORT]
+    assert {each.reason for each in sections} == {"no answer within 0.2 s"}
+    assert DEADLINE_SECONDS == 1.5
+
+
+def test_a_hanging_owner_is_asked_again_only_once_it_let_go(gate: Gate) -> None:
+    """While its thread hangs it is not asked, the brief comes without waiting; when the thread has ended it is asked."""
+    composer = Composer(owners(alerts=gate), deadline_seconds=SHORT)
+
+    async def story() -> list[Section]:
+        told = [(await composer.sections(world(), ask()))[-1] for _ in range(3)]
+        assert gate.asked == 1
+        gate.opened.set()
+        await asyncio.to_thread(gate.ended.acquire)
+        await until(lambda: composer._hung_since("alerts") is None)
+        return [*told, await composer.section("alerts", world(), ask())]
+
+    late, again, still, free = asyncio.run(story())
+    assert late.reason == "no answer within 0.2 s"
+    assert again.reason == still.reason == "a question of 0 s ago still hangs, so it was not asked again"
+    assert (free.status, gate.asked) == (Status.READ, 2)
+
+
+def test_an_owner_that_lets_go_while_others_are_waited_for_costs_nobody(gate: Gate) -> None:
+    """One question refuses a hanging owner; that it lets go and answers another meanwhile does not spoil the first."""
+    slow = Gate("derive")
+    composer = Composer(owners(alerts=gate, derive=slow), deadline_seconds=SHORT)
+
+    async def story() -> tuple[Section, ...]:
+        slow.opened.set()
+        await composer.sections(world(), ask())
+        slow.opened.clear()
+        first = asyncio.ensure_future(composer.sections(world(), ask()))
+        await asyncio.sleep(0)
+        gate.opened.set()
+        await asyncio.to_thread(gate.ended.acquire)
+        await until(lambda: composer._hung_since("alerts") is None)
+        assert (await composer.section("alerts", world(), ask())).status is Status.READ
+        slow.opened.set()
+        return await first
+
+    *_, derive, alerts = asyncio.run(story())
+    assert derive.status is Status.READ
+    assert "was not asked again" in (alerts.reason or "")
+
+
+def test_an_owner_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None:
+    """Of two questions at once that both hang, the second to let go is waited for before the owner is asked again."""
+    second = threading.Event()
+    calls: list[Callable[[], object]] = [lambda: gate.opened.wait(30), lambda: second.wait(30)]
+
+    def owner(world: World, ask: Ask) -> Section:
+        calls.pop(0)()
+        gate.ended.release()
+        return section("alerts")
+
+    composer = Composer(owners(alerts=owner), deadline_seconds=SHORT)
+
+    async def story() -> str | None:
+        await asyncio.gather(*(composer.section("alerts", world(), ask()) for _ in range(2)))
+        second.set()
+        await asyncio.to_thread(gate.ended.acquire)
+        await until(lambda: any(question.answer.done() for question in composer._open["alerts"]))
+        return (await composer.section("alerts", world(), ask())).reason
+
+    assert "was not asked again" in (asyncio.run(story()) or "")
+
+
+def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system gives no thread, every section says so, and the owners are asked the next time."""
+    composer = Composer(owners(), deadline_seconds=SHORT)
+
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def story() -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refused)
+            without = await composer.sections(world(), ask())
+        await asyncio.sleep(SHORT)
+        return without, await composer.sections(world(), ask())
+
+    without, after = asyncio.run(story())
+    assert {each.reason for each in without} == {"it failed with RuntimeError: can't start new thread"}
+    assert {each.status for each in after} == {Status.READ}
