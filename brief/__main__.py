@@ -36,7 +36,6 @@ def main() -> int:
 def command() -> NoReturn:
     """Run the command as a process of its own, and end the process."""
     code = main()
-    sys.stderr.flush()
     # All is written and closed: taking the interpreter apart would take longer than a question to the server does.
     os._exit(code)
 
