@@ -7,6 +7,10 @@ import sys
 
 from brief.fast.main import run
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the fast path must not pay for typing
+    from typing import NoReturn
+
 INTERRUPTED = 130
 
 
@@ -29,5 +33,12 @@ def main() -> int:
     return code
 
 
+def command() -> NoReturn:
+    """Run the command as a process of its own, and end the process."""
+    code = main()
+    # All is written and closed: taking the interpreter apart would take longer than a question to the server does.
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -21,6 +21,7 @@ from brief.fast.locate import Located, read_small
 from brief.files import stamp
 from brief.fresh import Fresh, Kept
 from brief.git import Checkout, WorktreeShelf, checkout_at, repository
+from brief.joined import Joined
 from brief.notices.store import NoticeStore, Shelf
 from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
@@ -75,6 +76,7 @@ class Desk:
         self._seen = SeenSessions(seen_folder())
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
         self._composer = Composer(OWNERS)
+        self._looks: Joined[Look] = Joined()
         self._fresh: Fresh[Brief] = Fresh()
         self.world = World(
             common_dir=common_dir,
@@ -136,7 +138,7 @@ class Desk:
 
     async def brief(self, root: str, session: str | None, *, local: bool) -> Kept[Brief]:
         """The brief of a checkout, composed anew unless one of the last second still stands."""
-        look = await in_thread(lambda: self.look(root, session, local=local))
+        look = await self._looks.get((root, session, local), lambda: self.look(root, session, local=local))
         return await self._fresh.get((look.ask.root, session, local), look.signature, lambda: self._composed(look))
 
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import socket
 import time
-from typing import Any
 
 from brief.fast.lease import NoServerError, read_lease, why_silent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing takes longer than asking the server
+    from typing import Any
 
 COMMAND_SECONDS = 2.0
 LINE_SECONDS = 0.5

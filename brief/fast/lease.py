@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from brief.fast.locate import read_small
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from typing import Any
 
 STATE = "majordomus"
 LEASE_SCHEMA = "majordomus.lease/v1"

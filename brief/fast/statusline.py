@@ -7,7 +7,6 @@ import os
 import select
 import sys
 import time
-import unicodedata
 
 from brief.fast.ask import LINE_SECONDS, ask
 from brief.fast.lease import NoServerError, state_dir
@@ -126,6 +125,8 @@ def fit(line: str, columns: int | None) -> str:
 
 
 def _cells(text: str) -> int:
+    import unicodedata  # noqa: PLC0415 - only an old line is measured here; a server's has been
+
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
 
 

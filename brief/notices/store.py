@@ -11,7 +11,7 @@ from brief.core.errors import DocumentError
 from brief.core.notice import LIMIT, Notice, parse
 from brief.core.text.sanitize import wire
 from brief.files import Stamp, UnreadableFileError, any_young, read_bounded
-from brief.notices.folder import NoticeFile, look
+from brief.notices.folder import NoticeFile, glance, look
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
@@ -51,7 +51,7 @@ class NoticeStore:
 
     def signature(self) -> Hashable:
         """Equal to an earlier one for as long as no file of the folders was added, changed or removed."""
-        return tuple(look(folder) for folder in self.folders)
+        return tuple(glance(folder) for folder in self.folders)
 
     def _outcomes(self, files: list[NoticeFile]) -> list[tuple[str, _Outcome]]:
         """The outcome of each file that is still there, taken from the last reading where its stamp is the same."""

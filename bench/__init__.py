@@ -1,0 +1,1 @@
+"""What majordomus costs, measured side by side with what it is compared to."""

@@ -1,0 +1,41 @@
+"""`python -m bench`: measure, and print a Markdown table as it grows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+
+from bench import alone, calls, lines, serving, trace
+from bench.report import Row, heading, line, machine
+
+GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
+    "lines": lines.rows,
+    "alone": alone.rows,
+    "calls": calls.rows,
+    "gather": calls.gather,
+    "crowd": calls.crowd,
+    "server": serving.rows,
+    "trace": trace.rows,
+}
+
+
+def main() -> int:
+    """Measure the groups that were asked for; exit 0 whatever was measured."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures what majordomus costs.")
+    parser.add_argument(
+        "--only", action="append", choices=[*GROUPS], metavar="NAME", help="one of " + ", ".join(GROUPS)
+    )
+    parser.add_argument("--runs", type=int, default=30, metavar="N", help="runs of each command (30)")
+    args = parser.parse_args()
+    if args.runs < 1:
+        parser.error("--runs is at least 1")
+    print(f"{machine()}\n\n{heading()}")
+    for name in args.only or GROUPS:
+        for row in GROUPS[name](args.runs):
+            print(line(row), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

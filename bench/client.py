@@ -1,0 +1,87 @@
+"""A client that keeps its connection to a server, as thin as Python has it, so that the server is what is measured."""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+_END = b"\r\n\r\n"
+_LENGTH = b"content-length: "
+
+
+class Client:
+    """One connection over a Unix socket; `get` asks for the same path again and again."""
+
+    def __init__(self, path: str, target: str) -> None:
+        self._request = f"GET /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\n\r\n".encode()
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._connection.settimeout(10)
+        self._connection.connect(path)
+
+    def get(self) -> float:
+        """Ask and read the whole answer; milliseconds. Raises RuntimeError for an answer other than 200."""
+        begun = time.perf_counter()
+        self._connection.sendall(self._request)
+        received = self._connection.recv(262_144)
+        while _END not in received:
+            received += self._connection.recv(262_144)
+        left = _missing(received)
+        while left > 0:
+            left -= len(self._connection.recv(262_144))
+        return (time.perf_counter() - begun) * 1000
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+
+def _missing(received: bytes) -> int:
+    """How many bytes of the body have not come yet."""
+    head, _, body = received.partition(_END)
+    if not head.startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(received.decode("utf-8", "replace"))
+    at = head.lower().index(_LENGTH) + len(_LENGTH)
+    return int(head[at:].partition(b"\r\n")[0]) - len(body)
+
+
+def median_get(path: str, target: str, count: int, before: Callable[[int], object] = lambda _: None) -> float:
+    """The median of `count` calls, in milliseconds; `before` each is done what `before` does, with its number."""
+    with Client(path, target) as client:
+        client.get()
+        spent = []
+        for number in range(count):
+            before(number)
+            spent.append(client.get())
+    return statistics.median(spent)
+
+
+def throughput(path: str, target: str, clients: int, seconds: float) -> float:
+    """Answers a second to so many clients, each a process of its own and never without a question."""
+    argv = [sys.executable, "-m", "bench.client", path, target, str(seconds)]
+    started = [subprocess.Popen(argv, stdout=subprocess.PIPE) for _ in range(clients)]
+    return sum(float(process.communicate()[0]) for process in started)
+
+
+def _rate(path: str, target: str, seconds: float) -> float:
+    """Answers a second to this process alone."""
+    with Client(path, target) as client:
+        client.get()
+        count, begun = 0, time.perf_counter()
+        while time.perf_counter() - begun < seconds:
+            client.get()
+            count += 1
+        return count / (time.perf_counter() - begun)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{_rate(sys.argv[1], sys.argv[2], float(sys.argv[3]))}\n")

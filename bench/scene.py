@@ -1,0 +1,158 @@
+"""The repositories that are measured: real ones, with worktrees, notices, sessions, and the server of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brief.fast.ask import ask
+from brief.fast.lease import NoServerError
+from brief.fast.locate import locate
+from lab import Lab
+
+COMMAND = str(Path(sys.executable).with_name("majordomus"))
+SESSION = "6f1d2c84-8f1e-4b1e-9a53-0d5e7c1f9b10"
+_TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+_FILES = 500
+
+
+class Scene(Lab):
+    """A repository of 500 files with `worktrees` linked work trees and `notices` notices; no server runs at first."""
+
+    def __init__(self, worktrees: int = 0, notices: int = 0, files: int = _FILES) -> None:
+        super().__init__()
+        # The command as it is installed: it finds its package by itself, as a person's does.
+        del self.env["PYTHONPATH"]
+        for number in range(files):
+            (self.repo / f"file-{number}.txt").write_text(f"{number}\n")
+        self.commit("begin")
+        for number in range(worktrees):
+            self.worktree(f"tree-{number}")
+        self.active = self.state / "notices/active"
+        self.active.mkdir(parents=True)
+        for number in range(notices):
+            (self.active / f"notice-{number}.md").write_text(_notice(number))
+
+    def serve(self) -> None:
+        """Start the server, unless it runs."""
+        done = self.majordomus("serve", "ensure")
+        if done.returncode != 0:
+            raise RuntimeError(f"serve ensure: {done.stderr}")
+
+    def stop(self) -> None:
+        """End the server."""
+        self.majordomus("serve", "stop")
+
+    def ask(self, path: str, **params: str) -> Any:
+        """A question to the server, over a connection of its own."""
+        return ask(self.common_dir, "GET", path, [("root", str(self.repo)), *params.items()], seconds=10).json()
+
+    def open_sessions(self, count: int) -> list[str]:
+        """Open so many episodes, spread over the checkouts; their ids."""
+        roots = [str(self.repo), *(str(path) for path in sorted(self.base.glob("tree-*")))]
+        ids = [str(uuid.UUID(int=number + 1, version=4)) for number in range(count)]
+        for number, session in enumerate(ids):
+            body = {"root": roots[number % len(roots)], "session": session, "provider": "claude-code"}
+            answer = ask(self.common_dir, "POST", "/episodes", [], body)
+            if answer.status != 200:
+                raise RuntimeError(answer.body.decode())
+        return ids
+
+    @property
+    def lease(self) -> dict[str, Any]:
+        """What the server says of itself in its lease."""
+        told: dict[str, Any] = json.loads((self.state / "lease.json").read_text())
+        return told
+
+    @property
+    def server(self) -> Server:
+        """The process of the server."""
+        return Server(self.lease["pid"])
+
+    def touch_notice(self) -> None:
+        """Make what was composed stale, as anybody who writes to a notice does."""
+        os.utime(self.active / "notice-0.md")
+
+    def recompose(self) -> None:
+        """Have the server compose a brief anew."""
+        self.touch_notice()
+        self.ask("/brief")
+
+    def status_json(self) -> Path:
+        """The JSON that Claude Code gives to a status line command, in a file."""
+        path = self.base / "status.json"
+        path.write_text(json.dumps(_status(str(self.repo))))
+        return path
+
+
+class Server:
+    """A server seen from outside, as the kernel tells of it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def cpu_ms(self) -> float:
+        """CPU time since it began, in steps of the kernel's tick (10 ms)."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * _TICK_MS
+
+    def rss_mb(self) -> float:
+        """Resident memory, in units of 10^6 bytes."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        kibibytes = next(int(text.split()[1]) for text in lines if text.startswith("VmRSS:"))
+        return kibibytes * 1024 / 1e6
+
+
+def wait_for_answer(common_dir: str, seconds: float = 20.0) -> None:
+    """Wait until a server answers for the repository."""
+    here = locate(os.path.dirname(common_dir))
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            ask(common_dir, "GET", "/server", [("root", here.name)])
+        except NoServerError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.002)
+        else:
+            return
+
+
+def server_argv(scene: Scene) -> Sequence[str]:
+    """How `serve ensure` starts a server."""
+    return [sys.executable, "-P", "-m", "brief.server", scene.common_dir, str(scene.repo)]
+
+
+def _notice(number: int) -> str:
+    kind = ("courtesy", "reminder", "alert", "bug-dep", "lock")[number % 5]
+    body = "\n".join(f"Line {each} of what a session wanted the others to know." for each in range(6))
+    return (
+        f"---\nkind: {kind}\ntitle: Notice {number} of a session to the others\npriority: {number % 11}\n"
+        f"created: 2026-01-01\ncomponent: part-{number % 7}\nsession_id: {SESSION}\n---\n{body}\n"
+    )
+
+
+def _status(root: str) -> dict[str, object]:
+    return {
+        "hook_event_name": "Status",
+        "session_id": SESSION,
+        "transcript_path": f"{root}/no-transcript.jsonl",
+        "cwd": root,
+        "model": {"id": "claude-opus-4-1", "display_name": "Opus"},
+        "workspace": {"current_dir": root, "project_dir": root},
+        "version": "2.0.0",
+        "output_style": {"name": "default"},
+        "cost": {
+            "total_cost_usd": 0.01,
+            "total_duration_ms": 45_000,
+            "total_api_duration_ms": 2_300,
+            "total_lines_added": 156,
+            "total_lines_removed": 23,
+        },
+    }
