@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from brief.answering.shape import Capability, Rendered
 from brief.capabilities import CAPABILITIES
-from brief.cli.main import parser
+from brief.cli.main import main, parser
 from brief.core.model import Brief
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
@@ -56,11 +56,16 @@ def _settled(document: Any) -> Any:
     return _MOMENT.sub("MOMENT", document) if isinstance(document, str) else document
 
 
-def _by_command(lab: Lab, capability: Capability, form: str) -> str:
-    session = ["--session", "here"] if "session" in capability.input.model_fields else []
-    told = lab.majordomus(*capability.cli, "--format", form, *session)
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+@pytest.fixture
+def by_command(held: Lab, capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[[Capability, str], str]:
+    """What the command of a capability prints in a form."""
+
+    def run(capability: Capability, form: str) -> str:
+        session = ["--session", "here"] if "session" in capability.input.model_fields else []
+        assert main([*capability.cli, "--format", form, "--root", str(held.repo), *session]) == 0
+        return capsysbinary.readouterr().out.decode()
+
+    return run
 
 
 def _by_http(lab: Lab, capability: Capability) -> bytes:
@@ -78,11 +83,13 @@ def _text(capability: Capability, document: str) -> str:
 
 
 @pytest.mark.parametrize("capability", QUERIES, ids=lambda one: one.id)
-def test_every_projection_gives_one_answer(capability: Capability, held: Lab) -> None:
+def test_every_projection_gives_one_answer(
+    capability: Capability, held: Lab, by_command: Callable[[Capability, str], str]
+) -> None:
     """HTTP and the command answer alike, and text is a rendering of that JSON and of nothing else."""
-    by_command, by_http = _by_command(held, capability, "json"), _by_http(held, capability)
-    assert _settled(json.loads(by_command)) == _settled(json.loads(by_http))
-    assert _by_command(held, capability, "text").rstrip("\n") == _text(capability, by_command).rstrip("\n")
+    document, by_http = by_command(capability, "json"), _by_http(held, capability)
+    assert _settled(json.loads(document)) == _settled(json.loads(by_http))
+    assert by_command(capability, "text").rstrip("\n") == _text(capability, document).rstrip("\n")
 
 
 @pytest.mark.parametrize("form", ["line", "prompt", "text"])

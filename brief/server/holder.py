@@ -85,7 +85,7 @@ class Holder:
 
     async def watch(self, desk: Desk) -> None:
         """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
-        while True:
+        while not self.ending.is_set():
             await asyncio.sleep(TICK_SECONDS)
             try:
                 await self.tick(desk)
