@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from brief.answering.shape import Capability
 from brief.fast import ask as fast
 from brief.fast.lease import NoServerError
 from lab import Lab, until
@@ -99,6 +100,19 @@ def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **
     if method == "POST":
         return fast.ask(lab.common_dir, method, path, list(params.items()), root | (body or {}), seconds=15.0)
     return fast.ask(lab.common_dir, method, path, list((root | params).items()), seconds=15.0)
+
+
+def given(capability: Capability) -> dict[str, Any]:
+    """What a query is asked with, beside the checkout: an episode that is open, a notice that is there."""
+    known = {"session": "here", "slug": "lock"}
+    return {name: value for name, value in known.items() if name in capability.input.model_fields}
+
+
+def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---\n# lock on koda\n") -> None:
+    """Leave a notice in the repository."""
+    folder = lab.state / "notices/active"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text)
 
 
 def lease(lab: Lab) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from openapi_spec_validator import validate
@@ -14,7 +14,7 @@ from brief.capabilities import CAPABILITIES
 from brief.core.model import Brief
 from brief.server.http import MOST_BODY
 from lab import Lab
-from serving import ask, end_all, exchange, lease, serve, write_policy
+from serving import ask, end_all, exchange, given, lease, leave_notice, serve, write_policy
 
 COMMANDS = [one for one in CAPABILITIES if one.kind == "command"]
 
@@ -24,6 +24,7 @@ def held() -> Iterator[Lab]:
     """A repository with one open episode and a server that answers by its socket and by TCP."""
     with Lab() as lab:
         lab.commit()
+        leave_notice(lab)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         write_policy(lab, f"version: 1\nserver:\n  port: {port}\n")
@@ -91,7 +92,7 @@ def _post(lab: Lab, path: str, body: Any, kind: str = "application/json") -> Tol
 @pytest.mark.parametrize("capability", [one for one in CAPABILITIES if one.kind == "query"], ids=lambda one: one.id)
 def test_every_query_answers_in_its_shape(capability: Any, held: Lab) -> None:
     """What a route answers is what its capability declares."""
-    told = _get(held, capability.http.path)
+    told = _get(held, capability.http.path, urlencode(given(capability)))
     assert told.status == 200
     (capability.document or capability.output).model_validate(told.json, strict=False)
 
