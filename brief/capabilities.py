@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brief.answering import alerts, briefs, claims, episodes, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
-from brief.core.model import AlertsSection, DeriveSection, IntegrationSection, PeersSection, StateSection
+from brief.core.model import AlertsSection, Brief, DeriveSection, IntegrationSection, PeersSection, StateSection
 
 CAPABILITIES: tuple[Capability, ...] = (
     Capability(
@@ -17,6 +17,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=briefs.brief_text,
         http=Http("GET", "/brief"),
         cli=("brief",),
+        document=Brief,
     ),
     Capability(
         id="peers.list",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from brief.core.model import Wire
 from brief.desk import Desk
+
+_UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Positional:
@@ -22,6 +26,15 @@ class Inputs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     root: str = Field(description="a folder of the checkout that is meant")
+
+    @field_validator("*")
+    @classmethod
+    def _is_text(cls, value: Any) -> Any:
+        """Refuse what JSON can spell and no path, database or answer can hold: half a surrogate pair, and NUL."""
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and _UNHOLDABLE.search(text):
+                raise PydanticCustomError("no_text", "a NUL or half of a surrogate pair is no text")
+        return value
 
 
 class SessionInputs(Inputs):
@@ -64,7 +77,7 @@ class Capability:
     """One thing that can be asked or told.
 
     A query reads and a command writes. `in_memory` says that only a server can answer; other queries are answered
-    by the command itself where no server does.
+    by the command itself where no server does. `document` is the shape of a rendered answer where it is JSON.
     """
 
     id: str
@@ -77,3 +90,4 @@ class Capability:
     http: Http
     cli: tuple[str, ...]
     in_memory: bool = False
+    document: type[Wire] | None = None

@@ -93,7 +93,7 @@ def line_file(here: Located, session: str | None) -> str:
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
-    named = [line_file(here, session)] if session is not None and _is_plain(session) else []
+    named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
         line = (read_small(path) or "").strip()
         try:
@@ -105,8 +105,9 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
 
 
-def _is_plain(session: str) -> bool:
-    return "/" not in session and len(session) <= 128
+def is_plain(session: str) -> bool:
+    """Whether the id of a session can be part of a file's name."""
+    return "/" not in session and "\0" not in session and len(session) <= 128
 
 
 def _age(seconds: float) -> str:

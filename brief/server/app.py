@@ -58,11 +58,10 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         name = socket_name(lease.common_dir, lease.epoch)
         path = runtime_folder(os.environ, name) / name
         listeners = [leaving.enter_context(_listening(path))]
-        port = _trusted_port(lease, root)
-        if port is not None:
-            listeners.append(leaving.enter_context(contextlib.closing(bind_loopback(port))))
-        tcp = f"http://127.0.0.1:{port}" if port is not None else None
-        asyncio.run(_answer(_Opened(lease, root, database, path, tcp, tuple(listeners)), stopping))
+        tcp = _by_tcp(_trusted_port(lease, root))
+        if tcp is not None:
+            listeners.append(leaving.enter_context(contextlib.closing(tcp)))
+        asyncio.run(_answer(_Opened(lease, root, database, path, _url(tcp), tuple(listeners)), stopping))
 
 
 @contextlib.contextmanager
@@ -78,6 +77,21 @@ def _listening(path: Path) -> Iterator[socket.socket]:
 def _trusted_port(lease: Lease, root: str) -> int | None:
     settings, _ = effective(read_policy(root).settings, Trust.read(), lease.common_dir, root)
     return settings.server.port
+
+
+def _by_tcp(port: int | None) -> socket.socket | None:
+    """The listener of the port; a port that somebody has already must not keep a repository without its server."""
+    if port is None:
+        return None
+    try:
+        return bind_loopback(port)
+    except OSError as fault:
+        log.warning("nobody is answered by TCP", extra={"port": port, "reason": fault.strerror})
+        return None
+
+
+def _url(tcp: socket.socket | None) -> str | None:
+    return None if tcp is None else f"http://127.0.0.1:{tcp.getsockname()[1]}"
 
 
 async def _answer(opened: _Opened, stopping: Stopping) -> None:

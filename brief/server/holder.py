@@ -85,9 +85,12 @@ class Holder:
 
     async def watch(self, desk: Desk) -> None:
         """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
-        while True:
+        while not self.ending.is_set():
             await asyncio.sleep(TICK_SECONDS)
-            await self.tick(desk)
+            try:
+                await self.tick(desk)
+            except Exception:
+                log.exception("the look failed; the next is taken all the same")
 
     async def tick(self, desk: Desk) -> None:
         """One look."""
@@ -97,16 +100,22 @@ class Holder:
             self.lease.free()
             log.warning("superseded", extra={"epoch": self.lease.epoch})
         if self.superseded_since is None:
-            try:
-                await in_thread(lambda: tend(desk))
-            except MajordomusError as fault:
-                log.warning("board not tended", extra={"reason": fault.sentence})
+            await self._keep(desk)
         with contextlib.suppress(MajordomusError):
             look = await in_thread(lambda: desk.look(self.root))
             self._idle_seconds = look.ask.settings.server.idle_minutes * 60.0
         if self._is_unneeded(desk):
             log.info("ending", extra={"reason": self.reason or "nobody called"})
             self.ending.set()
+
+    async def _keep(self, desk: Desk) -> None:
+        """Keep what only the holder may write: the word of who holds, and the board."""
+        try:
+            if self.lease.renew():
+                log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
+            await in_thread(lambda: tend(desk))
+        except (MajordomusError, OSError) as fault:
+            log.warning("not kept", extra={"reason": str(fault)})
 
     def _is_unneeded(self, desk: Desk) -> bool:
         now = time.monotonic()

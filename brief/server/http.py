@@ -13,12 +13,13 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brief import __version__
 from brief.answering.shape import Capability, Inputs, Problem, Rendered
-from brief.core.errors import FAILED, USAGE, MajordomusError
+from brief.core.errors import FAILED, USAGE, MajordomusError, UsageError
 from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.desk import Desk
@@ -26,18 +27,25 @@ from brief.server.holder import Holder
 
 PREFIX = "/api/v1"
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost"})
+OWN_PAGES = frozenset({"same-origin", "none"})
+MOST_BODY = 1_048_576
+NO_GUESSING = (b"x-content-type-options", b"nosniff")
+
+Routes = dict[tuple[str, str], Capability]
+"""The capabilities by method and path."""
 
 log = logging.getLogger(__name__)
 
 
 def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASGIApp:
     """The application that answers for the capabilities."""
-    app = FastAPI(
+    app = _Application(
         title="majordomus brief",
         version=__version__,
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     for capability in capabilities:
         app.add_api_route(
@@ -47,21 +55,48 @@ def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASG
             operation_id=capability.id,
             summary=capability.title,
             response_model=None if capability.output is Rendered else capability.output,
-            responses={400: {"model": Problem, "description": "the call cannot be understood, and why"}},
+            responses=_responses(capability),
         )
-    by_route: dict[tuple[str, str], Capability] = {(c.http.method, PREFIX + c.http.path): c for c in capabilities}
-    app.add_exception_handler(RequestValidationError, _misunderstood(by_route))
-    app.add_exception_handler(HTTPException, _not_here)
+    routes: Routes = {(c.http.method, PREFIX + c.http.path): c for c in capabilities}
+    app.add_exception_handler(RequestValidationError, _misunderstood(routes))
+    app.add_exception_handler(HTTPException, _declined(routes))
     app.add_exception_handler(MajordomusError, _refused)
     app.add_exception_handler(Exception, _failed)
-    app.openapi = _without_422(app.openapi)  # type: ignore[method-assign]  # FastAPI asks for it to be replaced so
     return Envelope(app, holder)
 
 
-def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..., Awaitable[Response]]:
-    where = Query() if capability.http.method == "GET" else Body()
+class _Application(FastAPI):
+    """FastAPI whose description leaves out the answer 422, which it adds by itself and this server never gives."""
 
-    async def endpoint(asked: Inputs) -> Response:
+    def openapi(self) -> dict[str, Any]:
+        """The description."""
+        document = super().openapi()
+        for path in document["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(name, None)
+        return document
+
+
+def _responses(capability: Capability) -> dict[int | str, dict[str, Any]]:
+    told: dict[int | str, dict[str, Any]] = {
+        400: {"model": Problem, "description": "The call cannot be understood, and why"},
+        "default": {"model": Problem, "description": "The call is not answered, and why"},
+    }
+    if capability.document is not None:
+        told[200] = {"model": capability.document, "content": {"text/plain": {"schema": {"type": "string"}}}}
+    return told
+
+
+def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..., Awaitable[Response]]:
+    reads = capability.http.method == "GET"
+    where = Query() if reads else Body()
+
+    async def endpoint(request: Request, asked: Inputs) -> Response:
+        if not reads and request.query_params:
+            name = next(iter(request.query_params))
+            raise UsageError(f"{name} is no parameter of the query; {request.url.path} takes its input in the body")
         if capability.kind == "command":
             holder.refuse_if_superseded()
         session = getattr(asked, "session", None)
@@ -69,7 +104,7 @@ def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..
             desk.board.hear(session, desk.now())
         return _response(await capability.handler(desk, asked))
 
-    endpoint.__annotations__ = {"asked": Annotated[capability.input, where], "return": Response}
+    endpoint.__annotations__ = {"request": Request, "asked": Annotated[capability.input, where], "return": Response}
     return endpoint
 
 
@@ -103,15 +138,28 @@ async def _failed(request: Request, fault: Exception) -> Response:
     return _problem(500, f"{request.url.path} failed with {type(fault).__name__}: {fault}", "Failure", FAILED)
 
 
-async def _not_here(request: Request, fault: Exception) -> Response:
-    assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for nothing else
-    return _problem(fault.status_code, f"{request.method} {request.url.path}: {fault.detail}", "NoRoute", USAGE)
+def _declined(routes: Routes) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handler(request: Request, fault: Exception) -> Response:
+        assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for nothing else
+        kind = "NoRoute" if fault.status_code in (404, 405) else "UsageError"
+        said = f"{request.method} {request.url.path}: {fault.detail}; what there is stands in {PREFIX}/openapi.json"
+        answer = _problem(fault.status_code, said, kind, USAGE)
+        if fault.status_code == 405:
+            answer.headers["allow"] = _allowed(routes, request.url.path)
+        return answer
+
+    return handler
 
 
-def _misunderstood(by_route: dict[tuple[str, str], Capability]) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _allowed(routes: Routes, path: str) -> str:
+    methods = {method for method, known in routes if known == path} or {"GET"}
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+
+def _misunderstood(routes: Routes) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handler(request: Request, fault: Exception) -> Response:
         assert isinstance(fault, RequestValidationError)  # noqa: S101 - it is registered for nothing else
-        known = list(by_route[request.method, request.url.path].input.model_fields)
+        known = list(routes[request.method, request.url.path].input.model_fields)
         said = "; ".join(dict.fromkeys(_sentence(error, known) for error in fault.errors()))
         return _problem(400, f"{request.method} {request.url.path}: {said}", "UsageError", USAGE)
 
@@ -127,29 +175,16 @@ def _sentence(error: dict[str, Any], known: list[str]) -> str:
         )
     if error["type"] == "missing":
         return f"{name or 'a body'} is missing; " + "known are " + ", ".join(known)
-    return f"{name or 'the body'}: {error['msg']}"
-
-
-def _without_422(openapi: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
-    """The description without the answer that FastAPI adds by itself and this server never gives."""
-
-    def described() -> dict[str, Any]:
-        document = openapi()
-        for path in document["paths"].values():
-            for operation in path.values():
-                operation["responses"].pop("422", None)
-        for name in ("HTTPValidationError", "ValidationError"):
-            document["components"]["schemas"].pop(name, None)
-        return document
-
-    return described
+    if error["type"] == "json_invalid":
+        return f"the body is no JSON ({error['ctx']['error']} at character {name})"
+    return f"{name}: {error['msg']}" if name else "the body is no JSON object sent as application/json"
 
 
 # ---------------------------------------------------------------- around every call
 
 
 class Envelope:
-    """Marks every answer with epoch and standing, notes that somebody called, and guards what comes by TCP."""
+    """Marks every answer with epoch and standing, notes that somebody called, bounds bodies, and guards TCP."""
 
     def __init__(self, app: ASGIApp, holder: Holder) -> None:
         self.app = app
@@ -158,31 +193,56 @@ class Envelope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""
-        if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
-            self.holder.called()
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], self._epoch, self._standing()]
+                message["headers"] = [*message["headers"], self._epoch, self._standing(), NO_GUESSING]
             await send(message)
 
         foreign = _why_foreign(scope)
-        answer = self.app if foreign is None else _problem(403, foreign, "Foreign", USAGE)
-        await answer(scope, receive, marked)
+        if foreign is not None:
+            await _problem(403, foreign, "Foreign", USAGE)(scope, receive, marked)
+            return
+        if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
+            self.holder.called()
+        # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self.app({**scope, "method": method}, _bounded(receive), marked)
 
     def _standing(self) -> tuple[bytes, bytes]:
         return b"majordomus-standing", self.holder.standing.encode()
+
+
+def _bounded(receive: Receive) -> Receive:
+    """`receive` that gives up on a body over the bound, whatever length it was announced with."""
+    size = 0
+
+    async def bounded() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MOST_BODY:
+            raise HTTPException(413, f"a body of more than {MOST_BODY:,} bytes is not read")
+        return message
+
+    return bounded
 
 
 def _why_foreign(scope: Scope) -> str | None:
     """Why a call is not answered; the socket is the user's alone, while anybody's browser reaches the TCP port."""
     if scope["client"] is None:
         return None
-    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    if headers.get(b"host", "").rpartition(":")[0] not in LOCAL_HOSTS:
+    headers = Headers(scope=scope)
+    hosts = headers.getlist("host")
+    if len(hosts) != 1 or hosts[0].partition(":")[0] not in LOCAL_HOSTS:
         return "over TCP the host is 127.0.0.1 or localhost"
-    if b"origin" in headers and headers[b"origin"].removeprefix("http://") != headers[b"host"]:
+    # A page of another origin that asks for an image or a script sends no Origin; browsers name its site instead.
+    if headers.get("origin", f"http://{hosts[0]}") != f"http://{hosts[0]}" or not _is_own_page(headers):
         return "pages of other origins are not answered"
     if scope["method"] not in ("GET", "HEAD"):
         return "over TCP nothing is written; the socket in lease.json takes commands"
     return None
+
+
+def _is_own_page(headers: Headers) -> bool:
+    return headers.get("sec-fetch-site", "none") in OWN_PAGES

@@ -17,7 +17,7 @@ from pathlib import Path
 from brief import __version__
 from brief.core.errors import ConflictError, MajordomusError
 from brief.core.model import wire_time
-from brief.fast.lease import LEASE_SCHEMA, NoServerError, boot_id, process_start, read_lease, state_dir
+from brief.fast.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
 from brief.files import replace
 from brief.server.made import Made
 from brief.sessions.database import stored_epoch
@@ -41,6 +41,7 @@ class Lease:
         self.state_dir = Path(state_dir(common_dir))
         self.epoch = epoch
         self._descriptor: int | None = descriptor
+        self._record = b""
         self._file: Made | None = None
 
     @classmethod
@@ -55,6 +56,11 @@ class Lease:
         except OSError as fault:
             raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
+        if last >= MOST_EPOCH:
+            os.close(descriptor)
+            raise LeaseError(
+                f"no server can be held: {folder / DATABASE} names epoch {last}, which no clock ever gave; move it away"
+            )
         return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)))
 
     def publish(self, socket: Path, tcp: str | None, since: datetime) -> None:
@@ -72,8 +78,19 @@ class Lease:
             "executable": sys.executable,
             "since": wire_time(since),
         }
+        self._record = json.dumps(record, indent=1).encode() + b"\n"
+        self._write()
+
+    def renew(self) -> bool:
+        """Write the file again where it is no longer ours; only for the holder of the lock, who alone may. Raises OSError."""
+        if self._file is None or self._file.is_there():
+            return False
+        self._write()
+        return True
+
+    def _write(self) -> None:
         path = self.state_dir / "lease.json"
-        replace(path, json.dumps(record, indent=1).encode() + b"\n")
+        replace(path, self._record)
         self._file = Made.at(path)
 
     def is_ours(self) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from brief.core.model import Brief
 from brief.desk import Look
-from brief.fast.statusline import line_file
+from brief.fast.statusline import is_plain, line_file
 
 RENEW_SECONDS = 5.0
 KEPT_DAYS = 14
@@ -33,7 +33,10 @@ class LineKeeper:
 
     def keep(self, look: Look, brief: Brief) -> None:
         """Keep the line of a brief just composed; a line that cannot be kept costs nobody an answer."""
-        path = line_file(look.here, look.ask.session)
+        session = look.ask.session
+        if session is not None and not is_plain(session):
+            return
+        path = line_file(look.here, session)
         line, written = self._kept.get(path, ("", 0.0))
         now = time.monotonic()
         if line == brief.line and now - written < RENEW_SECONDS:

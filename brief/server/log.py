@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import logging.handlers
@@ -37,9 +38,9 @@ class LastingFileHandler(logging.handlers.RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record to the file that the path names now."""
         if self.stream is not None and not _is_named(self.stream.fileno(), self.baseFilename):
-            self.stream.close()
-            self.stream = self._open()
-        super().emit(record)
+            with contextlib.suppress(OSError):
+                self.close()
+        super().emit(record)  # opens the path anew where nothing is open, and raises nothing where it cannot
 
 
 def _is_named(descriptor: int, path: str) -> bool:

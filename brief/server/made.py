@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A file known by its inode: a later one of the same name is somebody else's."""
+    """A file known by its inode and the time it was written: a freed inode is given out again at once."""
 
     path: Path
     found: os.stat_result
@@ -23,5 +23,13 @@ class Made:
     def remove(self) -> None:
         """Remove the file if it is still the one we made."""
         with contextlib.suppress(OSError):
-            if os.path.samestat(self.path.lstat(), self.found):
+            if self.is_there():
                 self.path.unlink()
+
+    def is_there(self) -> bool:
+        """Whether what lies at `path` now is still the file we made."""
+        try:
+            now = self.path.lstat()
+        except OSError:
+            return False
+        return os.path.samestat(now, self.found) and now.st_mtime_ns == self.found.st_mtime_ns

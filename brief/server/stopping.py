@@ -16,9 +16,10 @@ class Stopping:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
-        """Take SIGTERM and SIGINT from now on."""
-        signal.signal(signal.SIGTERM, self._heard)
-        signal.signal(signal.SIGINT, self._heard)
+        """Take SIGTERM, SIGINT and SIGHUP from now on; one that whoever started us had ignored stays ignored."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._heard)
 
     def tell(self, ending: asyncio.Event) -> None:
         """Set `ending` when an end is asked for, at once if it was already."""

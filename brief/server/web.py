@@ -32,6 +32,7 @@ class WebServer(uvicorn.Server):
                 loop="asyncio",
                 ws="none",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,

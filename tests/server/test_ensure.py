@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brief.fast import lease as leases
+from lab import Lab, until
+from serving import (
+    SIGNAL_BEFORE,
+    answers,
+    ask,
+    finish,
+    has_ended,
+    launch,
+    lease,
+    left_behind,
+    python,
+    serve,
+    unprivileged,
+)
+
+_QUICK = """
+import brief.server.ensure as ensure
+ensure.SILENT_SECONDS, ensure.PING_SECONDS = 0.5, 0.3
+from brief.cli.main import main
+sys.exit(main(["serve", "ensure"]))
+"""
+"""`serve ensure` for which half a second of silence is long."""
+
+_IMPATIENT = """
+import brief.fast.ask as asking
+asking.ask.__kwdefaults__["seconds"] = 0.3
+from brief.__main__ import main
+sys.exit(main())
+"""
+"""A command that waits a third of a second for the server."""
+
+
+def _ensure(lab: Lab) -> subprocess.CompletedProcess[str]:
+    return lab.majordomus("serve", "ensure")
+
+
+def test_ten_at_once_get_one_server(lab: Lab) -> None:
+    """However many start one at the same time, one server runs and all ten are told of it."""
+    starts = [python(lab, "from brief.cli.main import main; sys.exit(main(['serve', 'ensure']))") for _ in range(10)]
+    ended = [finish(start, 60.0) for start in starts]
+    assert [code for code, _, _ in ended] == [0] * 10, ended
+    until(lambda: len(lab.processes()) == 1)
+    holder = lease(lab)["pid"]
+    assert lab.processes() == [holder]
+    assert all(f"pid {holder} holds" in out for _, out, _ in ended)
+
+
+def test_a_server_that_answers_is_not_started_again(lab: Lab) -> None:
+    """The second call finds the first one's server and says so."""
+    first, second = _ensure(lab), _ensure(lab)
+    assert first.stdout.startswith(f"started: pid {lease(lab)['pid']} holds")
+    assert second.stdout.startswith(f"already there: pid {lease(lab)['pid']} holds")
+
+
+def test_a_killed_server_is_replaced_at_once(lab: Lab) -> None:
+    """The kernel frees the lease of a process that was killed, and the next holder has a higher epoch."""
+    _ensure(lab)
+    before = lease(lab)
+    os.kill(before["pid"], signal.SIGKILL)
+    until(lambda: has_ended(before["pid"]))
+    told = lab.majordomus("serve", "status")
+    assert (told.returncode, "is gone and left its lease behind" in told.stderr) == (1, True)
+    assert _ensure(lab).returncode == 0
+    assert lease(lab)["epoch"] > before["epoch"]
+    assert lease(lab)["pid"] != before["pid"]
+
+
+@pytest.mark.parametrize("place", ["brief.server.lease:Lease.publish", "brief.server.web:WebServer.main_loop"])
+def test_a_start_that_was_killed_is_in_nobodys_way(place: str, lab: Lab) -> None:
+    """Wherever a server was when it was killed, the next one starts."""
+    killed = launch(lab, SIGNAL_BEFORE.format(place=place, number=int(signal.SIGKILL)))
+    assert finish(killed)[0] == -signal.SIGKILL
+    assert _ensure(lab).returncode == 0
+    assert answers(lab)
+
+
+def test_a_stopped_holder_is_told_as_silent_and_replaced(lab: Lab) -> None:
+    """A holder that hangs keeps its lock: a brief says so and comes all the same, and ensure ends it and takes over."""
+    _ensure(lab)
+    before = lease(lab)
+    os.kill(before["pid"], signal.SIGSTOP)
+    code, out, _ = finish(python(lab, _IMPATIENT, "brief"))
+    assert (code, "holds and is silent; majordomus serve ensure replaces it" in out) == (0, True)
+    code, _, err = finish(python(lab, _IMPATIENT, "serve", "stop"))
+    assert (code, "not stopped: the server of epoch" in err) == (1, True)
+    code, out, err = finish(python(lab, _QUICK), 60.0)
+    assert (code, out[:8]) == (0, "started:"), err
+    assert has_ended(before["pid"])
+    assert lease(lab)["epoch"] > before["epoch"]
+
+
+def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
+    """Only the process whose start and boot the lease names is ended; another of the same number is not."""
+    bystander = python(lab, "import time; time.sleep(600)")
+    holder = python(
+        lab,
+        "import time\nfrom datetime import UTC, datetime\nfrom brief.server.lease import Lease\n"
+        "lease = Lease.take(sys.argv[1], datetime.now(UTC)); print('held', flush=True); time.sleep(600)",
+        lab.common_dir,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    (lab.state / "lease.json").write_text(
+        f'{{"socket": "/nowhere", "epoch": 1, "pid": {bystander.pid}, "process_start": 1, "boot_id": "{leases.boot_id()}"}}'
+    )
+    code, _, err = finish(python(lab, "import brief.server.ensure as e\ne.START_SECONDS = 0.5\n" + _QUICK), 60.0)
+    assert (code, "no server answered within" in err) == (1, True)
+    assert not has_ended(bystander.pid)
+    for process in (bystander, holder):
+        process.kill()
+        finish(process)
+
+
+def test_why_a_start_failed_is_told(lab: Lab) -> None:
+    """What the new server said before it ended is the sentence of the command."""
+    lab.state.mkdir()
+    (lab.state / "majordomus.db").write_bytes(b"no database")
+    told = _ensure(lab)
+    assert told.returncode == 1
+    assert "majordomus.db cannot be used (file is not a database)" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert left_behind(lab) == []
+
+
+def test_a_runtime_folder_open_to_others_is_told(lab: Lab) -> None:
+    """No server puts its socket where others could replace it, and the command says what to do."""
+    (lab.runtime / "majordomus").mkdir()
+    (lab.runtime / "majordomus").chmod(0o777)
+    told = _ensure(lab)
+    assert told.returncode == 1
+    assert "is open to others (mode 777); run chmod 700" in told.stderr
+
+
+@pytest.fixture
+def read_only(lab: Lab) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command in a repository whose git folder cannot be written."""
+    lab.commit()
+    Path(lab.common_dir).chmod(0o500)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [*unprivileged(), sys.executable, "-m", "brief", *words]
+        return subprocess.run(command, cwd=lab.repo, env=lab.env, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_a_read_only_repository_has_its_brief(
+    lab: Lab, read_only: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """Where nothing can be written no server can be held: the brief says so and comes, and ensure fails with the reason."""
+    try:
+        brief, ensured = read_only("brief"), read_only("serve", "ensure")
+    finally:
+        Path(lab.common_dir).chmod(0o700)
+    told = f"no server can be held: {lab.common_dir}"
+    assert (brief.returncode, f"{told} is read-only" in brief.stdout) == (0, True), brief
+    assert (ensured.returncode, f"{told}/majordomus cannot be written (Permission denied)" in ensured.stderr) == (
+        1,
+        True,
+    )
+    assert not lab.state.exists()
+
+
+def test_a_server_knows_nothing_of_the_session_that_started_it(lab: Lab) -> None:
+    """It answers for all sessions, so the name and the secrets of one do not come with it; its folder neither."""
+    lab.majordomus("serve", "ensure", env={"CLAUDE_CODE_SESSION_ID": "abc", "CLAUDE_CODE_OAUTH_TOKEN": "secret"})
+    pid = lease(lab)["pid"]
+    environment = Path(f"/proc/{pid}/environ").read_bytes()
+    assert b"abc" not in environment
+    assert b"secret" not in environment
+    assert f"CLAUDE_CONFIG_DIR={lab.home}".encode() in environment
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert os.getsid(pid) == pid
+
+
+def test_the_server_of_a_gone_root_still_answers(lab: Lab) -> None:
+    """A server started from a checkout that was removed answers for the others."""
+    lab.commit()
+    koda = lab.worktree("koda")
+    lab.majordomus("serve", "ensure", cwd=koda)
+    lab.git("worktree", "remove", "--force", str(koda))
+    assert ask(lab, "GET", "/brief").status == 200
+
+
+def test_a_start_that_lost_says_nothing(lab: Lab) -> None:
+    """A server that finds the lease taken ends at once, with its own code and without a word."""
+    serve(lab)
+    assert finish(launch(lab)) == (3, "", "")

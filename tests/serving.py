@@ -1,0 +1,161 @@
+"""Real servers for tests: started as their own processes, some with one thing changed, ended with their lab."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from brief.answering.shape import Capability
+from brief.fast import ask as fast
+from brief.fast.lease import NoServerError
+from lab import Lab, until
+
+_SERVE = """
+from brief.server.__main__ import main
+sys.exit(main(sys.argv[1], sys.argv[2], detached=True))
+"""
+
+FAST_LOOKS = "import brief.server.holder as holder; holder.TICK_SECONDS = 0.05"
+"""A server that looks twenty times a second whether it still holds."""
+
+SIGNAL_BEFORE = """
+import importlib, os, signal
+module, _, path = {place!r}.partition(":")
+*outer, name = path.split(".")
+owner = importlib.import_module(module)
+for part in outer:
+    owner = getattr(owner, part)
+real = getattr(owner, name)
+
+def signalled(*args, **named):
+    os.kill(os.getpid(), {number})
+    return real(*args, **named)
+
+setattr(owner, name, signalled)
+"""
+"""A server that gets a signal right before it does one thing, `module:name`."""
+
+
+_started: list[subprocess.Popen[str]] = []
+
+
+def python(lab: Lab, code: str, *words: str) -> subprocess.Popen[str]:
+    """A process that runs `code` in the world of the lab; its output is piped."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys\n" + code, *words],
+        cwd=lab.repo,
+        env=lab.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _started.append(process)
+    return process
+
+
+def end_all() -> None:
+    """End every process that `python` started, and close its pipes."""
+    while _started:
+        with _started.pop() as process:
+            process.kill()
+
+
+def launch(lab: Lab, patch: str = "") -> subprocess.Popen[str]:
+    """A server that runs `patch` first; not waited for."""
+    return python(lab, patch + "\n" + _SERVE, lab.common_dir, str(lab.repo))
+
+
+def serve(lab: Lab, patch: str = "") -> subprocess.Popen[str]:
+    """A server that answers, from a start that ran `patch` first."""
+    process = launch(lab, patch)
+    until(lambda: answers(lab) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()[1]
+    return process
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 20.0) -> tuple[int, str, str]:
+    """How a process ended: code, output, errors. The pipes are closed."""
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err
+
+
+def answers(lab: Lab) -> bool:
+    """Whether the server that the lease names answers."""
+    try:
+        return ask(lab, "GET", "/server").status == 200
+    except NoServerError:
+        return False
+
+
+def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **params: str) -> fast.Answer:
+    """What the lease holder answers; the checkout that is meant is the lab's primary one."""
+    root = {"root": str(lab.repo)}
+    if method == "POST":
+        return fast.ask(lab.common_dir, method, path, list(params.items()), root | (body or {}), seconds=15.0)
+    return fast.ask(lab.common_dir, method, path, list((root | params).items()), seconds=15.0)
+
+
+def given(capability: Capability) -> dict[str, Any]:
+    """What a query is asked with, beside the checkout: an episode that is open, a notice that is there."""
+    known = {"session": "here", "slug": "lock"}
+    return {name: value for name, value in known.items() if name in capability.input.model_fields}
+
+
+def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---\n# lock on koda\n") -> None:
+    """Leave a notice in the repository."""
+    folder = lab.state / "notices/active"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text)
+
+
+def lease(lab: Lab) -> dict[str, Any]:
+    """What the lease file says."""
+    record: dict[str, Any] = json.loads((lab.state / "lease.json").read_text())
+    return record
+
+
+def left_behind(lab: Lab) -> list[str]:
+    """The files by which a server makes itself known, those that are there."""
+    runtime = lab.runtime / "majordomus"
+    made = [lab.state / "lease.json", *runtime.glob("*.sock"), *runtime.glob("servers/*")]
+    return [str(path) for path in made if path.exists()]
+
+
+def exchange(address: str | tuple[str, int], request: bytes) -> bytes:
+    """What comes back over one connection, to a socket's path or to a host and port, until it is closed."""
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(15.0)
+        connection.connect(address)
+        connection.sendall(request)
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+    return received
+
+
+def write_policy(lab: Lab, text: str) -> None:
+    """Give the primary checkout a policy."""
+    path = lab.repo / ".ai/repo/policy.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or only waits for its parent to look."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+    except OSError:
+        return True
+
+
+def unprivileged() -> list[str]:
+    """What to put before a command so that a file's mode counts for it, also where the tests run as root."""
+    return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
