@@ -66,11 +66,7 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         record = json.loads(text)
     except (ValueError, RecursionError):
         record = None
-    if (
-        not isinstance(record, dict)
-        or not isinstance(record.get("socket"), str)
-        or not isinstance(record.get("epoch"), int)
-    ):
+    if not isinstance(record, dict) or type(record.get("epoch")) is not int or not _is_path(record.get("socket")):
         raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
     written_for = record.get("common_dir", common_dir)
     if written_for != common_dir:
@@ -80,6 +76,14 @@ def read_lease(common_dir: str) -> dict[str, Any]:
             "start a server of its own with majordomus serve ensure"
         )
     return record
+
+
+def _is_path(value: object) -> bool:
+    """Whether a value can be the path of a file: absolute, and all of it encodable."""
+    try:
+        return isinstance(value, str) and os.path.isabs(value) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
 
 
 def _why_absent(common_dir: str, path: str) -> str:

@@ -12,9 +12,12 @@ import unicodedata
 from brief.fast.ask import LINE_SECONDS, ask
 from brief.fast.lease import NoServerError, state_dir
 from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
+from brief.fast.output import put
 
 STDIN_SECONDS = 0.3
 MOST_INPUT = 1_048_576
+MOST_SESSION = 128
+MOST_COLUMNS = 10_000
 SEPARATOR = " · "
 
 
@@ -26,7 +29,7 @@ def statusline() -> int:
     except NotLocatedError:
         _say("brief: no git checkout here")
         return 0
-    session = _text(told.get("session_id"))
+    session = _session(told)
     _say(_asked(here, session) or last_known(here, session, time.time(), _columns()))
     return 0
 
@@ -40,11 +43,18 @@ def _standard_input() -> bytes:
     received = b""
     while len(received) < MOST_INPUT:
         ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        piece = os.read(descriptor, 65_536) if ready else b""
+        piece = _piece(descriptor) if ready else b""
         if not piece:
             break
         received += piece
     return received
+
+
+def _piece(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # open, but not for reading
+        return b""
 
 
 def _told(raw: bytes) -> dict[str, object]:
@@ -66,9 +76,18 @@ def _folder(told: dict[str, object]) -> str:
     return named if named and os.path.isdir(named) else current_folder()
 
 
+def _session(told: dict[str, object]) -> str | None:
+    """The id of the session, where it is one that an episode can have."""
+    named = _text(told.get("session_id"))
+    return named if named and named.isprintable() and len(named) <= MOST_SESSION else None
+
+
 def _columns() -> int | None:
+    """How wide the client says it is; 0 is said where nobody knows."""
     named = os.environ.get("COLUMNS", "")
-    return int(named) if named.isdigit() else None
+    if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
+        return None
+    return min(int(named), MOST_COLUMNS) or None
 
 
 def _asked(here: Located, session: str | None) -> str | None:
@@ -94,9 +113,9 @@ def line_file(here: Located, session: str | None) -> str:
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
-    named = [line_file(here, session)] if session is not None and _is_plain(session) else []
+    named = [line_file(here, session)] if session is not None and "/" not in session else []
     for path in (*named, line_file(here, None)):
-        line = (read_small(path) or "").strip()
+        line = (read_small(path) or "").strip().partition("\n")[0]
         try:
             composed = os.stat(path).st_mtime
         except OSError:
@@ -104,10 +123,6 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
         if line:
             return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
-
-
-def _is_plain(session: str) -> bool:
-    return "/" not in session and len(session) <= 128
 
 
 def _age(seconds: float) -> str:
@@ -130,5 +145,4 @@ def _cells(text: str) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
-    sys.stdout.buffer.flush()
+    put(line.encode("utf-8", "replace") + b"\n")
