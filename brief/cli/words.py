@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from brief.core.errors import USAGE
 from brief.core.text.sanitize import clean, wire
-from brief.fast.output import tell
+from brief.fast.output import put, tell
 
 _MOST_TOLD = 80
 
@@ -30,6 +30,10 @@ class Parser(argparse.ArgumentParser):
             options = [option for action in self._actions for option in action.option_strings]
             self.error(_unknown(left[0].partition("=")[0], options if left[0].startswith("-") else []))
         return read, left
+
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - help is asked for, so it is an answer
+        """Print the help as every answer is printed; raises OutputError."""
+        put(self.format_help().encode("utf-8", "backslashreplace"))
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with the sentence."""
