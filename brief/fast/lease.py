@@ -11,6 +11,8 @@ from brief.fast.locate import read_small
 STATE = "majordomus"
 LEASE_SCHEMA = "majordomus.lease/v1"
 ENSURE = "start one with majordomus serve ensure"
+MOST_EPOCH = 2**53
+"""An epoch is a count of milliseconds; what is larger is damage, and no number that JSON and SQLite carry alike."""
 
 
 class NoServerError(Exception):
@@ -66,7 +68,7 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         record = json.loads(text)
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or type(record.get("epoch")) is not int or not _is_path(record.get("socket")):
+    if not isinstance(record, dict) or not _is_path(record.get("socket")) or not _is_epoch(record.get("epoch")):
         raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
     written_for = record.get("common_dir", common_dir)
     if written_for != common_dir:
@@ -79,11 +81,14 @@ def read_lease(common_dir: str) -> dict[str, Any]:
 
 
 def _is_path(value: object) -> bool:
-    """Whether a value can be the path of a file: absolute, and all of it encodable."""
     try:
-        return isinstance(value, str) and os.path.isabs(value) and b"\0" not in os.fsencode(value)
+        return isinstance(value, str) and value.startswith("/") and b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:
         return False
+
+
+def _is_epoch(value: object) -> bool:
+    return type(value) is int and 0 < value <= MOST_EPOCH
 
 
 def _why_absent(common_dir: str, path: str) -> str:

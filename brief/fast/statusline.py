@@ -113,7 +113,7 @@ def line_file(here: Located, session: str | None) -> str:
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
-    named = [line_file(here, session)] if session is not None and "/" not in session else []
+    named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
         line = (read_small(path) or "").strip().partition("\n")[0]
         try:
@@ -123,6 +123,11 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
         if line:
             return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
+
+
+def is_plain(session: str) -> bool:
+    """Whether the id of a session can be part of a file's name."""
+    return "/" not in session and "\0" not in session and len(session) <= 128
 
 
 def _age(seconds: float) -> str:
