@@ -56,7 +56,10 @@ GROUPS = {
 def parser() -> Parser:
     """The parser of every command, made from the capabilities and the local commands."""
     whole = Parser(
-        prog="majordomus", description=textwrap.fill(purpose, 80), epilog=WORDS, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="majordomus",
+        description=textwrap.fill(purpose, 80),
+        epilog=WORDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=f"majordomus {__version__}")
     commands: Commands = whole.add_subparsers(metavar="COMMAND", required=True)

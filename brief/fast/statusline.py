@@ -121,7 +121,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
         except OSError:
             continue
         if line:
-            return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
+            return fit(f"no answer, as of {_age(now - composed)}{SEPARATOR}{line}", columns)
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
 
 
@@ -132,9 +132,11 @@ def is_plain(session: str) -> bool:
 
 def _age(seconds: float) -> str:
     minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
     if minutes < 60:
-        return f"{minutes}m"
-    return f"{minutes // 60}h" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d"
+        return f"{minutes}m ago"
+    return f"{minutes // 60}h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d ago"
 
 
 def fit(line: str, columns: int | None) -> str:
