@@ -14,6 +14,7 @@ from brief.cli import doctor, policies, projection, serve
 from brief.cli.saying import complain
 from brief.cli.words import Parser
 from brief.core.errors import MajordomusError
+from brief.core.text.sanitize import clean
 from brief.fast.output import OutputError
 
 if TYPE_CHECKING:
@@ -104,5 +105,6 @@ def main(words: Sequence[str]) -> int:
     except OutputError:
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {fault}; please report it"))
+        told = clean(str(fault), 400)
+        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {told}; please report it"))
     return code

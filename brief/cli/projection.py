@@ -143,6 +143,16 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
         if capability.in_memory:
             raise NoServerError(f"{' '.join(capability.cli)} unread: {absence}") from None
         return _alone(capability, here, asked, str(absence))
+    try:
+        return _understood(capability, answer)
+    except ValidationError:
+        raise NoServerError(
+            "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+        ) from None
+
+
+def _understood(capability: Capability, answer: fast.Answer) -> Wire:
+    """What the server said; raises RefusedError, or ValidationError where it is of no known shape."""
     if answer.status != 200:
         raise RefusedError(Problem.model_validate_json(answer.body))
     if capability.output is Rendered:

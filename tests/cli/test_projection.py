@@ -7,7 +7,9 @@ import pytest
 
 from brief.answering.shape import Capability, Rendered
 from brief.capabilities import CAPABILITIES
+from brief.cli.main import main
 from brief.core.model import SECTIONS, Brief, Section, Status
+from impostor import answer, listening, saying, write_lease
 from lab import Lab
 
 QUERIES = [one for one in CAPABILITIES if one.kind == "query"]
@@ -138,3 +140,37 @@ def test_episode_that_is_not_there(lab: Lab) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     told = "no episode absent is open here; open it with majordomus episode open --session absent"
     assert done.stderr == f"majordomus: {told}\n"
+
+
+@pytest.mark.parametrize("raw", [answer(b"[]"), answer(b"garbage", status="500 Oh"), answer(b"{}", status="404 No")])
+def test_server_of_another_version(lab: Lab, raw: bytes) -> None:
+    """An answer of no known shape is told in one sentence, with the way out."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    with listening(path, saying(raw)):
+        done = lab.majordomus("peers", "list")
+    told = "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"majordomus: {told}\n")
+
+
+def test_refusal_of_the_server(lab: Lab) -> None:
+    """What the server refuses is its sentence, with the exit code that it names."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    problem = json.dumps({"error": "not like this", "kind": "UsageError", "exit_code": 2}).encode()
+    with listening(path, saying(answer(problem, status="400 Bad Request"))):
+        done = lab.majordomus("peers", "list")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "majordomus: not like this\n")
+
+
+def test_fault_that_nobody_foresaw(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Even a fault in the command itself is one sentence and exit code 1."""
+
+    def fail(*_: object) -> int:
+        raise ZeroDivisionError("a\nb \x1b]0;c\x07")
+
+    monkeypatch.setattr("brief.cli.projection.run", fail)
+    assert main(["brief", "--root", str(lab.repo)]) == 1
+    assert capfd.readouterr() == ("", "majordomus: ZeroDivisionError that nobody foresaw: a b; please report it\n")
