@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from brief.fast.main import run
+from brief.fast.output import FAILED, given_up, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the fast path must not pay for typing
@@ -16,6 +16,9 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
+    if sys.stdout is None:
+        tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
+        return FAILED
     words = sys.argv[1:]
     try:
         code = run(words)
@@ -24,10 +27,8 @@ def main() -> int:
 
             code = whole(words)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read us has gone: nothing more can be said, and the interpreter must not try at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except OSError as fault:
+        return given_up(fault)
     except KeyboardInterrupt:
         return INTERRUPTED
     return code

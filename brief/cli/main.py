@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import re
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from brief import __doc__ as purpose
 from brief import __version__
 from brief.capabilities import CAPABILITIES
 from brief.cli import doctor, policies, projection, serve
 from brief.cli.saying import complain
-from brief.core.errors import USAGE, MajordomusError
+from brief.cli.words import Parser
+from brief.core.errors import MajordomusError
+from brief.core.text.sanitize import clean
+from brief.fast.output import OutputError
 
 if TYPE_CHECKING:
     from brief.cli.place import Commands
@@ -23,48 +25,42 @@ words:
   episode    one conversation of a coding agent, known by its id
   task       what an episode works on now, and what it does next
   checkout   a git work tree: the primary one or a linked one
-  server     the process that holds the lease of a repository, one at most, for all its checkouts
+  server     the process that holds the lease of a repository, one at most, for
+             all its checkouts
   board      the episodes of one checkout; peers are the boards of them all
-  section    one part of a brief: state, peers, mesh, integration, derive, alerts
-  status     read: answered in full; partial: some of it could not be read; unread: nobody was asked or nobody
-             answered, which is not the same as nothing there; undeclared: nothing is set up to ask
-  notice     a Markdown file that sessions leave each other: lock, courtesy, reminder, alert, bug-dep
+  section    one part of a brief: state, peers, mesh, integration, derive or
+             alerts
+  status     how far a section was read:
+               read        answered in full
+               partial     some of it could not be read
+               unread      nobody was asked or nobody answered, which is not the
+                           same as nothing there
+               undeclared  nothing is set up to ask
+  notice     a Markdown file that sessions leave each other: lock, courtesy,
+             reminder, alert, bug-dep
 
-exit codes: 0 answered, 1 failed, 2 usage or a value that cannot be used, 10 answered but not all was read (--strict)
+exit codes:
+  0 answered; 1 failed; 2 a word or a value that cannot be used;
+  10 answered, but not all was read (with --strict)
 """
 
 GROUPS = {
-    "peers": "peers: who else is here",
-    "episode": "episodes: the conversations of coding agents in this repository",
-    "task": "the task of an episode: what it works on now",
-    "queue": "the integration queue: the branches that wait to be merged",
-    "derive": "the derive lock: one checkout at a time runs what all of them share",
-    "alerts": "alerts: the notices that sessions leave each other",
+    "peers": "Who else is here",
+    "episode": "The conversations of coding agents in this repository",
+    "task": "What an episode works on now",
+    "queue": "The branches that wait to be merged",
+    "derive": "The lock that lets one checkout at a time run what all of them share",
+    "alerts": "The notices that sessions leave each other",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """Tells a mistake in one sentence, with the nearest word that is known."""
-
-    def error(self, message: str) -> NoReturn:
-        """Exit 2 with the sentence."""
-        self.exit(USAGE, f"majordomus: {_nearest(message)}; see {self.prog} --help\n")
-
-
-def _nearest(message: str) -> str:
-    found = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
-    if found is None:
-        return message
-    known = re.findall(r"'?([\w-]+)'?", found[2])
-    nearest = difflib.get_close_matches(found[1], known, 1)
-    told = f"the nearest is {nearest[0]}" if nearest else "known are " + ", ".join(known)
-    return f"{found[1][:80]!r} is not known here; {told}"
 
 
 def parser() -> Parser:
     """The parser of every command, made from the capabilities and the local commands."""
     whole = Parser(
-        prog="majordomus", description=purpose, epilog=WORDS, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="majordomus",
+        description=textwrap.fill(purpose, 80),
+        epilog=WORDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=f"majordomus {__version__}")
     commands: Commands = whole.add_subparsers(metavar="COMMAND", required=True)
@@ -102,10 +98,13 @@ def main(words: Sequence[str]) -> int:
     try:
         args = parser().parse_args(words)
         code: int = args.run(args)
+    except SystemExit as end:  # argparse ends by itself after help and after a mistake
+        return int(end.code or 0)
     except MajordomusError as fault:
         return complain(fault)
-    except (BrokenPipeError, KeyboardInterrupt):
+    except OutputError:
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {fault}; please report it"))
+        told = clean(str(fault), 400)
+        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {told}; please report it"))
     return code

@@ -60,7 +60,8 @@ def _init(args: argparse.Namespace) -> int:
 
 
 def _add_policy(commands: Commands) -> None:
-    group = commands.add_parser("policy", help="the policy: what a repository decided about its briefs")
+    title = "The policy: what a repository decided about its briefs"
+    group = commands.add_parser("policy", help=title, description=title)
     actions = group.add_subparsers(metavar="ACTION", required=True)
     check = _parser(
         actions, "check", "Tell every fault of the policy, with what to write instead; exit 2 where there is one"

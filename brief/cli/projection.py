@@ -5,25 +5,26 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from brief import __version__
 from brief.answering.shape import Capability, Positional, Problem, Rendered
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
-from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError
+from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
 from brief.core.model import AnsweredBy, Section, Wire
-from brief.core.text.sanitize import printable_json
+from brief.core.text.sanitize import clean, printable_json
 from brief.desk import Desk
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
+from brief.fast.main import terminal_columns
 from brief.server.ensure import ensure
 from brief.server.holder import utc_now
 from brief.sessions.board import StoredSessions
@@ -105,6 +106,7 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
     """Ask, print, and give the exit code."""
     here = located(args)
     asked = _asked(capability, args, here)
+    _refuse_unfit(capability, asked)
     if capability.kind == "command":
         ensure(here)
     answer = _answered(capability, here, asked)
@@ -118,19 +120,39 @@ def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> d
     given = {name: getattr(args, name, None) for name in capability.input.model_fields if name != "root"}
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION) or None
-    if capability.output is Rendered and given["width"] is None and given["format"] == "text" and sys.stdout.isatty():
-        given["width"] = os.get_terminal_size(sys.stdout.fileno()).columns
+    if capability.output is Rendered and given["width"] is None and given["format"] == "text":
+        given["width"] = terminal_columns()
     return {"root": here.name, **{name: value for name, value in given.items() if value is not None}}
+
+
+def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:
+    """Raise UsageError for a value that the input refuses, before anything is started or asked."""
+    try:
+        capability.input.model_validate(asked)
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        raise UsageError(f"--{first['loc'][0]} {clean(str(first['input']), 80)}: {first['msg']}") from None
 
 
 def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> Wire:
     try:
         answer = _asked_of_server(capability, here, asked)
     except leases.NoServerError as absence:
-        if capability.kind == "command" or capability.in_memory:
-            what = capability.cli[0]
-            raise NoServerError(f"{what} unread, since no server was asked: {absence}") from None
+        if capability.kind == "command":
+            raise NoServerError(f"whether this was done is not known: {absence}") from None
+        if capability.in_memory:
+            raise NoServerError(f"{' '.join(capability.cli)} unread: {absence}") from None
         return _alone(capability, here, asked, str(absence))
+    try:
+        return _understood(capability, answer)
+    except ValidationError:
+        raise NoServerError(
+            "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+        ) from None
+
+
+def _understood(capability: Capability, answer: fast.Answer) -> Wire:
+    """What the server said; raises RefusedError, or ValidationError where it is of no known shape."""
     if answer.status != 200:
         raise RefusedError(Problem.model_validate_json(answer.body))
     if capability.output is Rendered:

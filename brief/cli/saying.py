@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-
 from brief.core.errors import MajordomusError
 from brief.core.text.sanitize import clean
+from brief.fast.output import put, tell
 
 
 def say(text: str) -> None:
     """Print an answer in UTF-8, whatever the locale."""
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+    put(text.encode("utf-8", "backslashreplace"))
 
 
 def complain(fault: MajordomusError) -> int:
     """Print a fault, a line for each of its lines, and give the exit code that it means."""
     for line in fault.sentence.splitlines() or [type(fault).__name__]:
-        sys.stderr.write(f"majordomus: {clean(line, 2_000)}\n")
+        tell(clean(line, 2_000))
     return fault.exit_code

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
 from brief.core.errors import ANSWERED, ConflictError, NoServerError
-from brief.core.text.sanitize import printable_json
+from brief.core.text.sanitize import clean, printable_json
+from brief.fast import lease as leases
+from brief.fast.locate import Located
 from brief.server import ensure as ensuring
 from brief.server.__main__ import HELD
 from brief.server.__main__ import main as serve
@@ -20,9 +24,8 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Add the command group."""
-    group = commands.add_parser(
-        "serve", help="the server: the process that holds the lease of a repository, one at most"
-    )
+    title = "The server: the process that holds the lease of a repository, one at most"
+    group = commands.add_parser("serve", help=title, description=title)
     actions = group.add_subparsers(metavar="ACTION", required=True)
     for name, title, action in (
         ("run", "Serve in the foreground until ended, with the log on standard error", _run),
@@ -47,29 +50,44 @@ def _run(args: argparse.Namespace) -> int:
 
 def _ensure(args: argparse.Namespace) -> int:
     ensured = ensuring.ensure(located(args))
-    return _told(args, ensured.status, "started: " if ensured.started else "already there: ")
+    first = "started: " if ensured.started else "already there: "
+    return _told(args, ensured.status, lambda answer: first + status_text(answer))
 
 
 def _status(args: argparse.Namespace) -> int:
     status, why = ensuring.ping(located(args))
     if status is None:
-        raise NoServerError(f"no server answers: {why}")
-    return _told(args, status, "")
+        raise NoServerError(f"serve status unread: {why}")
+    return _told(args, status, status_text)
 
 
 def _stop(args: argparse.Namespace) -> int:
     here = located(args)
     status = ensuring.stop(here)
     if status is None:
-        say(f"nothing to stop: {ensuring.ping(here)[1]}\n")
+        _refuse_running(here)
+        say("null\n" if args.format == "json" else "nothing to stop: no server holds this repository\n")
         return ANSWERED
-    if args.format == "json":
-        return _told(args, status, "")
-    say(f"stopped: pid {status['pid']} of epoch {status['epoch']}\n")
-    return ANSWERED
+    return _told(args, status, _stopped_text)
 
 
-def _told(args: argparse.Namespace, status: dict[str, object], first: str) -> int:
+def _refuse_running(here: Located) -> None:
+    """Raise NoServerError where somebody may hold the repository, and only does not answer."""
+    try:
+        record = leases.read_lease(here.common_dir)
+    except leases.NoServerError as fault:
+        if not os.path.lexists(f"{leases.state_dir(here.common_dir)}/lease.json"):
+            return
+        raise NoServerError(f"nothing was stopped: {fault}") from None
+    if leases.is_running(record):
+        raise NoServerError(f"nothing was stopped: {ensuring.ping(here)[1]}")
+
+
+def _stopped_text(answer: ServerStatus) -> str:
+    return f"stopped: pid {answer.pid}, which held {clean(answer.common_dir, 400)} as epoch {answer.epoch}\n"
+
+
+def _told(args: argparse.Namespace, status: dict[str, object], text: Callable[[ServerStatus], str]) -> int:
     answer = ServerStatus.model_validate(status)
-    say(printable_json(answer.model_dump_json()) + "\n" if args.format == "json" else first + status_text(answer))
+    say(printable_json(answer.model_dump_json()) + "\n" if args.format == "json" else text(answer))
     return ANSWERED

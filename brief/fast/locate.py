@@ -55,6 +55,8 @@ def current_folder() -> str:
 
 def locate(start: str) -> Located:
     """The checkout that holds the folder `start`; raises NotLocatedError with a sentence."""
+    if not os.path.isabs(start):
+        start = os.path.join(current_folder(), start)
     here = os.path.realpath(start)
     if not os.path.isdir(here):
         raise NotLocatedError(f"{start} is not a folder; name one inside a git checkout with --root")
@@ -84,10 +86,10 @@ def _is_git_dir(folder: str) -> bool:
 
 
 def _linked(root: str, marker: str) -> Located:
-    text = read_small(marker) or ""
-    if not text.startswith("gitdir:"):
+    text = (read_small(marker) or "").rstrip("\r\n")
+    if not text.startswith("gitdir: ") or "\0" in text:
         raise NotLocatedError(f"{marker} does not name a git folder; mend it, or run git worktree repair")
-    git_dir = os.path.realpath(os.path.join(root, text[len("gitdir:") :].strip()))
+    git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
     if not _is_git_dir(git_dir):
         raise NotLocatedError(
             f"{marker} names {git_dir}, which is no git folder: the work tree was pruned or moved; run git worktree repair"
@@ -96,8 +98,10 @@ def _linked(root: str, marker: str) -> Located:
 
 
 def _common_dir(git_dir: str) -> str:
-    named = read_small(git_dir + "/commondir")
-    return os.path.realpath(os.path.join(git_dir, named.strip()) if named else git_dir)
+    named = (read_small(git_dir + "/commondir") or "").rstrip("\r\n")
+    if "\0" in named:
+        raise NotLocatedError(f"{git_dir}/commondir does not name a git folder; run git worktree repair")
+    return os.path.realpath(os.path.join(git_dir, named))
 
 
 def _inside_git_dir(folder: str) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from brief.fast.locate import NotLocatedError, current_folder, locate
+from brief.fast.output import put
 from brief.fast.words import Call, read_call
 
 ANSWERED = 0
@@ -31,7 +32,8 @@ def _brief(call: Call) -> int | None:
     call.session = call.session or os.environ.get("CLAUDE_CODE_SESSION_ID") or None
     call.format = call.format or "text"
     if call.width is None and call.format == "text":
-        call.width = _terminal_width()
+        columns = terminal_columns()
+        call.width = None if columns is None else str(columns)
     try:
         here = locate(call.root if call.root is not None else current_folder())
         answer = ask(here.common_dir, "GET", "/brief", call.params(here.name))
@@ -39,17 +41,14 @@ def _brief(call: Call) -> int | None:
         return None
     if answer.status != 200:
         return None
-    _print(answer.body)
+    put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
     unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
     return NOT_ALL_READ if unsatisfied else ANSWERED
 
 
-def _terminal_width() -> str | None:
-    if not sys.stdout.isatty():
+def terminal_columns() -> int | None:
+    """How wide the terminal is that is printed to; None where it is none, or one that does not say."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
         return None
-    return str(os.get_terminal_size(sys.stdout.fileno()).columns)
-
-
-def _print(body: bytes) -> None:
-    sys.stdout.buffer.write(body if body.endswith(b"\n") else body + b"\n")
-    sys.stdout.buffer.flush()

@@ -11,9 +11,12 @@ import time
 from brief.fast.ask import LINE_SECONDS, ask
 from brief.fast.lease import NoServerError, state_dir
 from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
+from brief.fast.output import put
 
 STDIN_SECONDS = 0.3
 MOST_INPUT = 1_048_576
+MOST_SESSION = 128
+MOST_COLUMNS = 10_000
 SEPARATOR = " · "
 
 
@@ -25,7 +28,7 @@ def statusline() -> int:
     except NotLocatedError:
         _say("brief: no git checkout here")
         return 0
-    session = _text(told.get("session_id"))
+    session = _session(told)
     _say(_asked(here, session) or last_known(here, session, time.time(), _columns()))
     return 0
 
@@ -39,11 +42,18 @@ def _standard_input() -> bytes:
     received = b""
     while len(received) < MOST_INPUT:
         ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        piece = os.read(descriptor, 65_536) if ready else b""
+        piece = _piece(descriptor) if ready else b""
         if not piece:
             break
         received += piece
     return received
+
+
+def _piece(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # open, but not for reading
+        return b""
 
 
 def _told(raw: bytes) -> dict[str, object]:
@@ -65,9 +75,18 @@ def _folder(told: dict[str, object]) -> str:
     return named if named and os.path.isdir(named) else current_folder()
 
 
+def _session(told: dict[str, object]) -> str | None:
+    """The id of the session, where it is one that an episode can have."""
+    named = _text(told.get("session_id"))
+    return named if named and named.isprintable() and len(named) <= MOST_SESSION else None
+
+
 def _columns() -> int | None:
+    """How wide the client says it is; 0 is said where nobody knows."""
     named = os.environ.get("COLUMNS", "")
-    return int(named) if named.isdigit() else None
+    if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
+        return None
+    return min(int(named), MOST_COLUMNS) or None
 
 
 def _asked(here: Located, session: str | None) -> str | None:
@@ -95,13 +114,13 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
     """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
-        line = (read_small(path) or "").strip()
+        line = (read_small(path) or "").strip().partition("\n")[0]
         try:
             composed = os.stat(path).st_mtime
         except OSError:
             continue
         if line:
-            return fit(f"no answer, as of {_age(max(0.0, now - composed))} ago{SEPARATOR}{line}", columns)
+            return fit(f"no answer, as of {_age(now - composed)}{SEPARATOR}{line}", columns)
     return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
 
 
@@ -112,9 +131,11 @@ def is_plain(session: str) -> bool:
 
 def _age(seconds: float) -> str:
     minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
     if minutes < 60:
-        return f"{minutes}m"
-    return f"{minutes // 60}h" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d"
+        return f"{minutes}m ago"
+    return f"{minutes // 60}h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d ago"
 
 
 def fit(line: str, columns: int | None) -> str:
@@ -132,5 +153,4 @@ def _cells(text: str) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
-    sys.stdout.buffer.flush()
+    put(line.encode("utf-8", "replace") + b"\n")

@@ -14,6 +14,7 @@ from typing import Literal
 from brief import __version__
 from brief.core.errors import MajordomusError, SupersededError
 from brief.core.model import AnsweredBy
+from brief.core.text.sanitize import wire
 from brief.desk import Desk
 from brief.server.lease import Lease
 from brief.server.tending import tend
@@ -67,7 +68,7 @@ class Holder:
         return AnsweredBy(
             kind="lease-holder" if self.reason is None else "self",
             pid=self.pid,
-            root=self.root,
+            root=wire(self.root),
             epoch=self.lease.epoch,
             version=self.version,
             reason=self.reason,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brief.answering.shape import Capability, Http, Inputs
 from brief.core.model import Moment, Wire
-from brief.core.text.sanitize import clean, span
+from brief.core.text.sanitize import clean, span, wire
 from brief.desk import Desk
 from brief.server.holder import Holder
 
@@ -74,11 +74,11 @@ def _status(holder: Holder, desk: Desk) -> ServerStatus:
         epoch=holder.lease.epoch,
         version=holder.version,
         standing=holder.standing,
-        socket=str(holder.socket),
+        socket=wire(str(holder.socket)),
         tcp=holder.tcp,
         since=holder.since,
         ends_idle=holder.ends_idle(),
-        common_dir=holder.lease.common_dir,
+        common_dir=wire(holder.lease.common_dir),
         episodes=len(desk.board.known()),
     )
 

@@ -48,7 +48,7 @@ def _head(brief: Brief) -> list[str]:
         else f"composed by this command alone: {clean(by.reason or '', 400)}"
     )
     rhythm = f"every {brief.interval_minutes} minutes"
-    off = f"not on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
+    off = f"no brief on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
     return [f"{clean(brief.repository.root, 400)}  {where(brief)}", composed, off]
 
 

@@ -1,0 +1,55 @@
+"""The words of the whole command: how they are read, and how a mistake in them is told."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from brief.core.errors import USAGE
+from brief.core.text.sanitize import clean, wire
+from brief.fast.output import put, tell
+
+_MOST_TOLD = 80
+
+
+class Parser(argparse.ArgumentParser):
+    """Takes whole words alone, and tells a mistake in one sentence with the nearest word that is known."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
+
+    def parse_known_args(  # type: ignore[override]  # argparse overloads it for namespaces of other types
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Read the words; one that is left over is told by the command whose options it missed."""
+        read, left = super().parse_known_args(args, namespace)
+        if left:
+            options = [option for action in self._actions for option in action.option_strings]
+            self.error(_unknown(left[0].partition("=")[0], options if left[0].startswith("-") else []))
+        return read, left
+
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - help is asked for, so it is an answer
+        """Print the help as every answer is printed; raises OutputError."""
+        put(self.format_help().encode("utf-8", "backslashreplace"))
+
+    def error(self, message: str) -> NoReturn:
+        """Exit 2 with the sentence."""
+        tell(clean(wire(f"{_sentence(message)}; see {self.prog} --help"), 2_000))
+        self.exit(USAGE)
+
+
+def _sentence(message: str) -> str:
+    """The sentence of argparse, or a shorter one where it lists every choice."""
+    found = re.search(r"invalid choice: (['\"])(.*)\1 \(choose from (.*)\)", message, re.DOTALL)
+    if found is not None:
+        return _unknown(found[2], re.findall(r"[\w-]+", found[3]))
+    return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 is a whole number, not \2", message)
+
+
+def _unknown(word: str, known: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(word, list(known), 1)
+    told = f"; the nearest is {nearest[0]}" if nearest else "; known are " + ", ".join(known) if known else ""
+    return f"{clean(wire(word), _MOST_TOLD)!r} is not known here{told}"

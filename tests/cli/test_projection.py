@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+
+from brief.answering.shape import Capability, Rendered
+from brief.capabilities import CAPABILITIES
+from brief.cli.main import main
+from brief.core.model import SECTIONS, Brief, Section, Status
+from impostor import answer, listening, saying, write_lease
+from lab import Lab
+
+QUERIES = [one for one in CAPABILITIES if one.kind == "query"]
+SECTION_QUERIES = [one for one in QUERIES if issubclass(one.output, Section) and not one.in_memory]
+IN_MEMORY = [one for one in QUERIES if one.in_memory]
+UNHELD = "no server holds this repository; start one with majordomus serve ensure"
+
+
+def words(capability: Capability) -> str:
+    """The command of a capability."""
+    return " ".join(capability.cli)
+
+
+@pytest.mark.parametrize("capability", QUERIES, ids=words)
+def test_json_of_every_query(served: Lab, capability: Capability) -> None:
+    """What a query prints as JSON is one document of its own model."""
+    done = served.majordomus(*capability.cli, "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    model = Brief if capability.output is Rendered else capability.output
+    model.model_validate_json(done.stdout)
+    assert done.stdout.count("\n") == 1
+
+
+def test_json_of_every_command(lab: Lab) -> None:
+    """What a command did is printed as JSON of its own model."""
+    lab.commit()
+    arguments = {"set": ["mend the login", "--scope", "src", "--scope", "tests"], "next": ["write a test"]}
+    order = ["episode open", "task set", "task next", "task done", "episode close", "queue refresh"]
+    commands = {words(one): one for one in CAPABILITIES if one.kind == "command"}
+    assert set(commands) == set(order)
+    for name in order:
+        *_, action = commands[name].cli
+        done = lab.majordomus(*commands[name].cli, *arguments.get(action, []), "--format", "json")
+        assert (done.returncode, done.stderr) == (0, ""), name
+        commands[name].output.model_validate_json(done.stdout)
+
+
+@pytest.mark.parametrize("capability", SECTION_QUERIES, ids=words)
+def test_section_of_the_command_is_the_one_of_the_brief(served: Lab, capability: Capability) -> None:
+    """A section asked for alone says what it says in a brief, with a server and by this command alone."""
+    asked = capability.output.model_validate_json(served.majordomus(*capability.cli, "--format", "json").stdout)
+    brief = Brief.model_validate_json(served.majordomus("brief", "--format", "json").stdout)
+    assert isinstance(asked, Section)
+    there = next(section for section in brief.sections if section.name == asked.name)
+    assert (asked.status, asked.headline, asked.data) == (there.status, there.headline, there.data)
+
+
+@pytest.mark.parametrize("capability", IN_MEMORY, ids=words)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_memory_without_a_server(lab: Lab, capability: Capability, form: str) -> None:
+    """What only a server knows is unread without one, with the reason, exit code 1, and never an empty list."""
+    done = lab.majordomus(*capability.cli, "--format", form)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"majordomus: {words(capability)} unread: {UNHELD}\n"
+
+
+def test_status_without_a_server(lab: Lab) -> None:
+    """`serve status` says likewise why nobody could be asked."""
+    done = lab.majordomus("serve", "status", "--format", "json")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"majordomus: serve status unread: {UNHELD}\n")
+
+
+@pytest.mark.parametrize("capability", SECTION_QUERIES, ids=words)
+def test_files_without_a_server(lab: Lab, capability: Capability) -> None:
+    """What lies in files is read by the command itself where no server answers."""
+    lab.commit()
+    done = lab.majordomus(*capability.cli, "--format", "json")
+    section = capability.output.model_validate_json(done.stdout)
+    assert isinstance(section, Section)
+    unread = section.name == "integration"  # nobody has looked at the branches yet
+    assert section.status is (Status.UNREAD if unread else Status.READ)
+    assert lab.majordomus(*capability.cli, "--strict").returncode == (10 if unread else 0)
+    assert lab.processes() == []
+
+
+def test_strict(lab: Lab) -> None:
+    """With --strict a brief is exit code 10 until all that is set up was read, by whomever it is composed."""
+    lab.commit()
+    assert lab.majordomus("brief", "--strict").returncode == 10
+    assert lab.majordomus("brief").returncode == 0
+    assert lab.majordomus("queue", "refresh").returncode == 0
+    assert lab.majordomus("brief", "--strict").returncode == 0
+    assert lab.majordomus("peers", "list", "--strict").returncode == 0
+    assert lab.majordomus("serve", "stop").returncode == 0
+    assert lab.majordomus("brief", "--strict", "--format", "json").returncode == 10
+
+
+def test_sections(served: Lab) -> None:
+    """A narrowed brief keeps every section's name and status, and counts what it left out."""
+    done = served.majordomus("brief", "--section", "peers", "--section=mesh", "--format", "json")
+    brief = Brief.model_validate_json(done.stdout)
+    assert [section.name for section in brief.sections] == list(SECTIONS)
+
+
+@pytest.mark.parametrize("server", [False, True])
+def test_every_form(lab: Lab, server: bool) -> None:
+    """Text, prompt and line are the same brief, with a server and without."""
+    if server:
+        assert lab.majordomus("serve", "ensure").returncode == 0
+    brief = json.loads(lab.majordomus("brief", "--format", "json").stdout)
+    assert lab.majordomus("brief", "--line").stdout == brief["line"] + "\n"
+    assert lab.majordomus("brief").stdout.startswith(brief["line"] + "\n\n")
+    prompt = lab.majordomus("brief", "--format", "prompt").stdout
+    assert prompt.startswith("[brief]\n")
+    assert prompt.endswith("[/brief]\n")
+
+
+def test_episode_that_is_meant(lab: Lab) -> None:
+    """A command means the named episode, else the client's, else the only one here, else it asks for one."""
+    first, second = str(uuid.uuid4()), str(uuid.uuid4())
+    done = lab.majordomus("task", "set", "x")
+    assert done.returncode == 2
+    assert f"no episode is open in {lab.repo}; say which one is meant with --session ID" in done.stderr
+    assert lab.majordomus("episode", "open", "--session", first).returncode == 0
+    assert first in lab.majordomus("task", "set", "alone").stdout
+    assert lab.majordomus("episode", "open", env={"CLAUDE_CODE_SESSION_ID": second}).returncode == 0
+    done = lab.majordomus("task", "set", "whose")
+    assert done.returncode == 2
+    assert "2 episodes are open" in done.stderr
+    assert second in lab.majordomus("task", "set", "mine", env={"CLAUDE_CODE_SESSION_ID": second}).stdout
+    named = lab.majordomus("task", "set", "theirs", "--session", first, env={"CLAUDE_CODE_SESSION_ID": second})
+    assert first in named.stdout
+
+
+def test_episode_that_is_not_there(lab: Lab) -> None:
+    """An episode that nobody opened is exit code 1, with the command that opens it."""
+    done = lab.majordomus("task", "done", "--session", "absent")
+    assert (done.returncode, done.stdout) == (1, "")
+    told = "no episode absent is open here; open it with majordomus episode open --session absent"
+    assert done.stderr == f"majordomus: {told}\n"
+
+
+@pytest.mark.parametrize("raw", [answer(b"[]"), answer(b"garbage", status="500 Oh"), answer(b"{}", status="404 No")])
+def test_server_of_another_version(lab: Lab, raw: bytes) -> None:
+    """An answer of no known shape is told in one sentence, with the way out."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    with listening(path, saying(raw)):
+        done = lab.majordomus("peers", "list")
+    told = "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"majordomus: {told}\n")
+
+
+def test_refusal_of_the_server(lab: Lab) -> None:
+    """What the server refuses is its sentence, with the exit code that it names."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    problem = json.dumps({"error": "not like this", "kind": "UsageError", "exit_code": 2}).encode()
+    with listening(path, saying(answer(problem, status="400 Bad Request"))):
+        done = lab.majordomus("peers", "list")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "majordomus: not like this\n")
+
+
+def test_fault_that_nobody_foresaw(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Even a fault in the command itself is one sentence and exit code 1."""
+
+    def fail(*_: object) -> int:
+        raise ZeroDivisionError("a\nb \x1b]0;c\x07")
+
+    monkeypatch.setattr("brief.cli.projection.run", fail)
+    assert main(["brief", "--root", str(lab.repo)]) == 1
+    assert capfd.readouterr() == ("", "majordomus: ZeroDivisionError that nobody foresaw: a b; please report it\n")

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from brief.cli.main import parser
+from lab import Lab
+
+COMMANDS = [
+    *(
+        "brief",
+        "peers",
+        "episode",
+        "task",
+        "queue",
+        "derive",
+        "alerts",
+        "statusline",
+        "serve",
+        "init",
+        "policy",
+        "trust",
+    ),
+    *("peers list", "episode open", "episode close", "episode list", "task show", "task set", "task next", "task done"),
+    *("queue show", "queue refresh", "derive status", "alerts list"),
+    *("serve run", "serve ensure", "serve status", "serve stop", "policy check", "policy show", "policy schema"),
+]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Every command says in a sentence what it is for, within 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as end:
+        parser().parse_args([*command.split(), "--help"])
+    assert end.value.code == 0
+    printed = capfd.readouterr().out
+    assert max(len(line) for line in printed.splitlines()) <= 80
+    sentence = printed.split("\n\n")[1]
+    assert sentence[0].isupper()
+    assert len(sentence.split()) >= 4
+
+
+def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
+    """The help of the whole command tells every word of the trade, and every exit code."""
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--help"])
+    printed = capfd.readouterr().out
+    words = ["episode", "task", "checkout", "server", "board", "section", "status", "notice", "unread", "undeclared"]
+    for word in words:
+        assert f" {word} " in printed
+    assert "10 answered, but not all was read" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("", "the following arguments are required: COMMAND; see majordomus --help"),
+        ("breif", "'breif' is not known here; the nearest is brief; see majordomus --help"),
+        ("peers lst", "'lst' is not known here; the nearest is list; see majordomus peers --help"),
+        ("brief --sesion x", "'--sesion' is not known here; the nearest is --session; see majordomus brief --help"),
+        ("brief --sess=x", "'--sess' is not known here; the nearest is --session; see majordomus brief --help"),
+        (
+            "brief --format xml",
+            "'xml' is not known here; known are text, json, prompt, line; see majordomus brief --help",
+        ),
+        ("brief --section peer", "'peer' is not known here; the nearest is peers; see majordomus brief --help"),
+        ("brief --width wide", "--width is a whole number, not 'wide'; see majordomus brief --help"),
+        ("brief --width", "argument --width: expected one argument; see majordomus brief --help"),
+        ("peers list extra", "'extra' is not known here; see majordomus peers list --help"),
+        ("task set", "the following arguments are required: TITLE; see majordomus task set --help"),
+        (
+            "episode open --state bsy",
+            "'bsy' is not known here; the nearest is busy; see majordomus episode open --help",
+        ),
+        ("statusline now", "'now' is not known here; see majordomus statusline --help"),
+        ("trust --list --revoke", "argument --revoke: not allowed with argument --list; see majordomus trust --help"),
+    ],
+)
+def test_mistakes(lab: Lab, words: str, sentence: str) -> None:
+    """A mistake in the words is one sentence on standard error with the nearest word, exit code 2."""
+    done = lab.majordomus(*words.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"majordomus: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("brief --width -5", "--width -5: Input should be greater than or equal to 0"),
+        ("brief --budget 0", "--budget 0: Input should be greater than or equal to 1"),
+        ("episode open --pid 0", "--pid 0: Input should be greater than or equal to 1"),
+        ("episode open --provider " + "x" * 41, f"--provider {'x' * 41}: String should have at most 40 characters"),
+    ],
+)
+def test_values_out_of_bounds(lab: Lab, words: str, sentence: str) -> None:
+    """A value that is out of bounds is refused by its option before any server is started."""
+    done = lab.majordomus(*words.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"majordomus: {sentence}\n")
+    assert lab.processes() == []
+
+
+@pytest.mark.parametrize("word", [b"\x1b]0;title\x07", b"\xff", "\u202ebrief".encode(), b"a'b\"c", b"x" * 5_000, b"\n"])
+def test_mistake_that_would_steer_a_terminal(lab: Lab, word: bytes) -> None:
+    """A word is repeated so that it steers no terminal, on one line of bounded length."""
+    argv = [sys.executable.encode(), b"-m", b"brief", word]
+    done = subprocess.run(argv, cwd=lab.repo, env=lab.env, capture_output=True, check=False)
+    told = done.stderr.decode()
+    assert done.returncode == 2
+    assert told.count("\n") == 1
+    assert told[:-1].isprintable()
+    assert len(told) < 400
+    assert "is not known here" in told
+
+
+def test_version(lab: Lab) -> None:
+    """The version is told with the name."""
+    assert lab.majordomus("--version").stdout.startswith("majordomus 0.")

@@ -1,0 +1,31 @@
+"""A command that is run in a terminal of a given size."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+from lab import Lab
+
+
+def in_terminal(lab: Lab, *args: str, columns: int) -> str:
+    """What `majordomus` prints to a terminal that many columns wide; 0 where it does not know its width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    argv = [sys.executable, "-m", "brief", *args]
+    with subprocess.Popen(argv, cwd=lab.repo, env=lab.env, stdin=theirs, stdout=theirs) as command:
+        os.close(theirs)
+        printed = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                printed += piece
+        except OSError:
+            pass  # so a terminal says that nobody writes to it any more
+        assert command.wait() == 0
+    os.close(ours)
+    return printed.decode().replace("\r\n", "\n")
