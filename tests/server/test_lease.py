@@ -81,6 +81,7 @@ def test_the_state_is_its_users_alone(common: Path) -> None:
 def test_a_child_does_not_inherit_the_lock(common: Path) -> None:
     """A git that outlives its server keeps nobody from taking over."""
     lease = _take(common)
+    assert lease._descriptor is not None
     assert not os.get_inheritable(lease._descriptor)
     lease.release()
 
