@@ -5,27 +5,15 @@ import sys
 
 import pytest
 
+from brief.capabilities import CAPABILITIES
 from brief.cli.main import parser
 from lab import Lab
 
 COMMANDS = [
-    *(
-        "brief",
-        "peers",
-        "episode",
-        "task",
-        "queue",
-        "derive",
-        "alerts",
-        "statusline",
-        "serve",
-        "init",
-        "policy",
-        "trust",
-    ),
-    *("peers list", "episode open", "episode close", "episode list", "task show", "task set", "task next", "task done"),
-    *("queue show", "queue refresh", "derive status", "alerts list"),
-    *("serve run", "serve ensure", "serve status", "serve stop", "policy check", "policy show", "policy schema"),
+    *(" ".join(capability.cli) for capability in CAPABILITIES),
+    *("peers", "episode", "task", "queue", "derive", "alerts", "serve", "policy"),
+    *("statusline", "init", "trust", "doctor", "policy check", "policy show", "policy schema"),
+    *("serve run", "serve ensure", "serve status", "serve stop"),
 ]
 
 
