@@ -12,6 +12,7 @@ import yaml as pyyaml
 
 from brief.core import yaml
 from brief.core.errors import DocumentError
+from brief.core.text.sanitize import wire
 
 _LOADER: type[Any] = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
 _NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
@@ -27,7 +28,7 @@ def spell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(str(value))
+        return _text(wire(str(value)))  # a stray byte of a command line has no spelling in YAML
     if isinstance(value, date):
         return spell_when(value)
     if isinstance(value, int | float):

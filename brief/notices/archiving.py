@@ -63,6 +63,8 @@ def move(folder: str, path: str) -> str | None:
 
     A name that is taken there gets a number. Raises NoticeError.
     """
+    if not os.path.lexists(path):
+        return None
     with told(path):
         os.makedirs(f"{folder}/archive", mode=0o700, exist_ok=True)
         names = numbered(os.path.basename(path).removesuffix(".md"))

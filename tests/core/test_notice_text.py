@@ -13,7 +13,9 @@ from brief.core.notice_text import changed, written
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@given(st.dictionaries(st.text("abcyn-:# é\n", max_size=20), TEXT | st.integers(-9, 9) | st.booleans(), max_size=6), TEXT)
+@given(
+    st.dictionaries(st.text("abcyn-:# é\n", max_size=20), TEXT | st.integers(-9, 9) | st.booleans(), max_size=6), TEXT
+)
 def test_what_is_written_is_read_back(fields: dict[str, Any], body: str) -> None:
     """Fields keep their values and their order, and no character of the body is lost."""
     read, rest = front_matter(written(fields, body).encode())

@@ -47,6 +47,7 @@ def test_a_key_is_read_back(key: str) -> None:
         (' "x" \\', '" \\"x\\" \\\\"'),
         ("two\nlines", '"two\\U0000000alines"'),
         ("evil\u202e", '"evil\\U0000202e"'),
+        ("a\udce9", "a\\xe9"),
         (Owner.ALIVE, "alive"),
         (None, "null"),
         (False, "false"),
@@ -64,8 +65,8 @@ def test_quotes_stand_only_where_they_are_needed(value: Any, spelled: str) -> No
     ("when", "spelled"),
     [
         (date(2026, 10, 11), "2026-10-11"),
-        (datetime(2026, 10, 11, 22, 30), "2026-10-11 22:30"),
-        (datetime(2026, 10, 11, 22, 30, 5), '2026-10-11 22:30:05'),
+        (datetime.fromisoformat("2026-10-11 22:30"), "2026-10-11 22:30"),
+        (datetime.fromisoformat("2026-10-11 22:30:05"), "2026-10-11 22:30:05"),
         (datetime(2026, 10, 11, 22, 30, tzinfo=UTC), "2026-10-11T22:30:00Z"),
         (datetime(2026, 10, 11, 22, 30, tzinfo=timezone(timedelta(hours=2))), "2026-10-11T22:30:00+02:00"),
     ],
