@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from brief.core.errors import MajordomusError
 
@@ -75,17 +75,33 @@ def _read(descriptor: int, most: int) -> bytes:
     return content
 
 
-def replace(path: str | os.PathLike[str], content: bytes) -> None:
+def replace(path: str | os.PathLike[str], content: bytes, mode: int = 0o600) -> None:
     """Put `content` at `path` by rename: a reader, and a crash, finds the old or the new. Raises OSError."""
+    with _written(path, content, mode) as temporary:
+        os.replace(temporary, path)
+
+
+def create(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put `content` at `path`, whole at once, where nothing is yet; raises FileExistsError, OSError."""
+    with _written(path, content, 0o600) as temporary:
+        os.link(temporary, path)
+        os.unlink(temporary)
+
+
+@contextlib.contextmanager
+def _written(path: str | os.PathLike[str], content: bytes, mode: int) -> Iterator[str]:
+    """A file beside `path` with the content on the disk, gone where the caller fails to put it in its place."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
+    # Not named after the path, whose name may be as long as names can be.
+    descriptor, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            os.fchmod(file.fileno(), mode)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        yield temporary
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.files import UnreadableFileError, any_young, read_bounded, replace, stamp
+from brief.files import UnreadableFileError, any_young, create, read_bounded, replace, stamp
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
@@ -91,3 +91,26 @@ def test_young_stamps_are_not_trusted(tmp_path: Path) -> None:
     now = found[0]
     assert any_young([None, (now + 10**18, 0, 0, 0)]) is False
     assert any_young([(now - 10**9, 0, 0, 0)]) is False
+
+
+def test_a_file_is_created_once(tmp_path: Path) -> None:
+    """Whole, readable by its owner alone, over nothing that is there, and with nothing left beside it."""
+    path = tmp_path / "a/file.md"
+    create(str(path), b"one")
+    with pytest.raises(FileExistsError):
+        create(str(path), b"two")
+    (tmp_path / "a/link.md").symlink_to("nowhere")
+    with pytest.raises(FileExistsError):
+        create(str(tmp_path / "a/link.md"), b"two")
+    assert path.read_bytes() == b"one"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["file.md", "link.md"]
+
+
+def test_a_replaced_file_has_the_mode_that_is_asked_for(tmp_path: Path) -> None:
+    """Its owner's alone, unless a file keeps the mode that it had."""
+    path = tmp_path / "file"
+    replace(str(path), b"one")
+    assert path.stat().st_mode & 0o777 == 0o600
+    replace(str(path), b"two", 0o640)
+    assert path.stat().st_mode & 0o777 == 0o640

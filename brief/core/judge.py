@@ -69,6 +69,11 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Own
     return _shown(notice, due, now, zone, lock_owner)
 
 
+def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNKNOWN) -> bool:
+    """Whether a notice is a lock that holds its component now: not done, not expired, not still to come."""
+    return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
+
+
 def order(shown: Shown) -> tuple[int, bool, int, str]:
     """The key to sort by: priority down, then the nearest or longest overdue date, those without one last, then slug."""
     return (-shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import date
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from brief.core.days import instant
 from brief.core.notice import Notice
+from brief.core.slug import digest, slug
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
@@ -44,6 +46,17 @@ def lock_class(lock: Notice) -> LockClass:
     if session is None or not str(session).strip():
         return LockClass.ANONYMOUS
     return LockClass.NO_SESSION_ID
+
+
+def component_key(component: str | None) -> str:
+    """What two locks on the same component share: its name with single spaces; empty for none. Upper case counts."""
+    return " ".join(unicodedata.normalize("NFC", component or "").split())
+
+
+def lock_slug(component: str) -> str:
+    """The slug under which the lock on a component is placed: readable, and another one for every key."""
+    key = component_key(component)
+    return f"lock-{slug(key, 40) or 'component'}-{digest(key)}"
 
 
 def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:

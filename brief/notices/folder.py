@@ -46,8 +46,8 @@ def look(path: str) -> Folder:
     Names that begin with a dot are an editor's or a half-written file.
     """
     active = f"{path}/active"
-    if os.path.islink(active) and not _inside(os.path.realpath(active), path):
-        return Folder(path, reason="its folder active is a link that leads out of it")
+    if reason := leads_out(path, "active"):
+        return Folder(path, reason=reason)
     try:
         with os.scandir(active) as entries:
             files, reason = _gather(entries, path)
@@ -80,6 +80,14 @@ def _seen(entry: os.DirEntry[str]) -> Stamp | int | None:
         return stamp_of(entry.stat())
     except OSError as error:
         return error.errno
+
+
+def leads_out(path: str, name: str) -> str | None:
+    """Why the folder `name` of the folder must not be entered; None where it may be, or is not there."""
+    inner = f"{path}/{name}"
+    if os.path.islink(inner) and not _inside(os.path.realpath(inner), path):
+        return f"its folder {name} is a link that leads out of it"
+    return None
 
 
 def _gather(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], str | None]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.judge import Expired, Hidden, Shown, judge, order
+from brief.core.judge import Expired, Hidden, Shown, judge, order, stands
 from brief.core.locks import Owner
 from brief.core.notice import Kind, Recurring, Severity
 from noticed import SESSION, ZONES, at, countdown, judged, notice, shown
@@ -211,3 +211,15 @@ def test_every_notice_has_a_verdict(made: object, now: datetime, zone: str, owne
         assert order(verdict)
     else:
         assert verdict.reason
+
+
+@everywhere
+def test_a_lock_stands_for_as_long_as_it_is_shown(zone: str) -> None:
+    """Until it is done, over, or so old that an owner known to be gone no longer counts; nothing else is a lock."""
+    now, days = at("2026-10-11 09:00", zone), ZoneInfo(zone)
+    old = notice(kind="lock", created="2026-09-01")
+    assert stands(old, now, days)
+    assert not stands(old, now, days, Owner.GONE)
+    assert stands(notice(kind="lock", expires="2026-10-12"), now, days)
+    for other in ({"expires": "2026-10-11"}, {"fires_on": "2026-10-12"}, {"status": "done"}, {"kind": "alert"}):
+        assert not stands(notice(**{"kind": "lock", **other}), now, days)

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from brief.core.locks import LockClass, lock_class, must_name_owner
+from brief.core.locks import LockClass, component_key, lock_class, lock_slug, must_name_owner
 from noticed import SESSION, notice
 
 
@@ -46,3 +46,20 @@ def test_a_lock_is_classed_by_how_it_names_its_owner(fields: dict[str, object], 
 def test_older_locks_are_not_held_to_the_rule(created: str | None, since: date | None, held: bool) -> None:
     """A lock made before the day of the policy only warns; one of unknown age, or without such a day, does not pass."""
     assert must_name_owner(notice(kind="lock", created=created), since, ZoneInfo("Europe/Prague")) is held
+
+
+def test_a_component_is_known_by_its_words() -> None:
+    """Spaces around and between do not count, nor how an accent is put together; upper case does."""
+    assert component_key("  koda \t api\n") == "koda api"
+    assert component_key("ko\u0301da") == component_key("k\u00f3da")
+    assert component_key("Koda") != component_key("koda")
+    assert component_key(None) == component_key(" ") == ""
+
+
+def test_every_component_has_a_file_of_its_own() -> None:
+    """What reads alike in ASCII is told apart, and no name leads out of the folder."""
+    names = ["koda", "Koda", "kóda", "../koda", "日本", "中国", "x" * 300]
+    slugs = {lock_slug(name) for name in names}
+    assert len(slugs) == len(names)
+    assert all(slug.startswith("lock-") and "/" not in slug and len(slug) <= 60 for slug in slugs)
+    assert lock_slug(" koda ") == lock_slug("koda")

@@ -1,0 +1,80 @@
+"""A list of reminders in Markdown taken over as notices, as often as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from brief.core import yaml
+from brief.core.errors import DocumentError, NotFoundError
+from brief.core.notice import Audience, Kind
+from brief.core.reminders import Reminder, Unread, read_reminders
+from brief.core.text.sanitize import clean, wire
+from brief.files import UnreadableFileError, read_bounded
+from brief.notices.turns import NoticeError, turn
+from brief.notices.writing import Written, in_use, put
+
+_MOST = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """What was taken over, the slugs of what had been before, how many items were ticked off, what was not read."""
+
+    added: tuple[Written, ...]
+    left: tuple[str, ...]
+    done: int
+    unread: tuple[Unread, ...]
+
+
+def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> Migrated:
+    """Write every reminder of the list at `path` into the folder that is not there and never was.
+
+    The notices name the list as `source`. What recurs and has no date is due from `today` on. Raises NotFoundError,
+    DocumentError and NoticeError; what was written by then stays, and is left when it is tried again.
+    """
+    reminders = read_reminders(_text(path))
+    with turn(folder):
+        tries = {found.slug: _taken_over(folder, found, source, now, today) for found in reminders.found}
+    return Migrated(
+        added=tuple(made for made in tries.values() if made),
+        left=tuple(slug for slug, made in tries.items() if made is None),
+        done=reminders.done,
+        unread=reminders.unread,
+    )
+
+
+def _text(path: str) -> str:
+    name = wire(path)
+    try:
+        return yaml.decode(read_bounded(path, _MOST), limit=_MOST)
+    except FileNotFoundError:
+        raise NotFoundError(f"{name} is not there; name the list of reminders") from None
+    except UnreadableFileError as error:
+        raise NoticeError(f"{name} {error}") from error
+    except DocumentError as error:
+        raise DocumentError(f"{name}: {error}", error.line, error.column) from error
+
+
+def _taken_over(folder: str, reminder: Reminder, source: str, now: datetime, today: date) -> Written | None:
+    if in_use(folder, reminder.slug):
+        return None
+    return put(folder, reminder.slug, dict(_fields(reminder, source, today)), _body(reminder), now)
+
+
+def _fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple[str, Any]]:
+    yield "kind", str(Kind.REMINDER)
+    yield "audience", str(Audience.OWNER)
+    yield "title", clean(reminder.title)
+    yield "fires_on", reminder.fires_on or today
+    yield "recurring", str(reminder.recurring) if reminder.recurring else None
+    yield "group", reminder.group
+    yield "source", wire(source)
+
+
+def _body(reminder: Reminder) -> str:
+    """The lines below the item, after the whole of an item that its title cannot hold."""
+    whole = clean(reminder.title) != clean(reminder.title, len(reminder.title))
+    return (f"{reminder.title}\n\n" if whole else "") + reminder.body

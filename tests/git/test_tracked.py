@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brief.git import tracked as module
+from brief.git.command import run
+from brief.git.tracked import is_tracked
+from lab import Lab
+
+
+def test_a_folder_is_tracked_once_git_keeps_a_file_of_it(lab: Lab) -> None:
+    """Not before a file was added, and again not once it was removed; other folders do not count."""
+    folder = lab.repo / "meta/notices"
+    (folder / "active").mkdir(parents=True)
+    (folder / "active/a.md").write_text("a")
+    assert not is_tracked(str(folder))
+    lab.git("add", "meta")
+    assert is_tracked(str(folder))
+    assert is_tracked(str(folder / "active"))
+    lab.git("rm", "-q", "--cached", "-r", "meta")
+    assert not is_tracked(str(folder))
+
+
+def test_a_link_is_tracked_where_it_leads(lab: Lab, tmp_path: Path) -> None:
+    """A folder reached by another path is the same folder."""
+    (lab.repo / "notices").mkdir()
+    (lab.repo / "notices/a.md").write_text("a")
+    lab.git("add", "notices")
+    (tmp_path / "link").symlink_to(lab.repo / "notices")
+    assert is_tracked(str(tmp_path / "link"))
+
+
+def test_a_linked_worktree_has_an_index_of_its_own(lab: Lab) -> None:
+    """What another checkout keeps does not make this folder a tracked one."""
+    lab.commit()
+    tree = lab.worktree("other")
+    for root in (lab.repo, tree):
+        (root / "notices").mkdir()
+        (root / "notices/a.md").write_text("a")
+    lab.git("add", "notices", cwd=tree)
+    assert is_tracked(str(tree / "notices"))
+    assert not is_tracked(str(lab.repo / "notices"))
+
+
+def test_outside_of_every_checkout_nothing_is_tracked(lab: Lab, tmp_path: Path) -> None:
+    """Neither the inside of a git folder, nor a folder without a repository, nor one that is gone."""
+    lab.commit(a_txt="a")
+    inside = lab.state / "notices"
+    inside.mkdir(parents=True)
+    for folder in (inside, tmp_path, lab.repo / "gone"):
+        assert not is_tracked(str(folder))
+
+
+def test_git_is_asked_once_for_an_unchanged_index(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer stays for as long as the index does."""
+    lab.commit(a_txt="a")
+    asked: list[str] = []
+
+    def counted(args: list[str], cwd: str) -> bytes:
+        asked.append(cwd)
+        return run(args, cwd)
+
+    monkeypatch.setattr(module, "run", counted)
+    folder = lab.repo / "b"
+    folder.mkdir()
+    assert [is_tracked(str(folder)) for _ in range(3)] == [False] * 3
+    (folder / "c").write_text("c")
+    lab.git("add", "b")
+    assert [is_tracked(str(folder)) for _ in range(3)] == [True] * 3
+    assert len(asked) == 2
