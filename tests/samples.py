@@ -24,6 +24,7 @@ from brief.core.model import (
     Status,
 )
 from brief.core.settings import Settings
+from brief.core.signal import Signal
 from brief.core.task import Task
 from brief.git import Checkout
 from brief.notices.store import Shelf
@@ -129,17 +130,26 @@ class Known:
     version = 0
 
     def __init__(
-        self, heard: Sequence[Episode] = (), unheard: Sequence[Episode] = (), tasks: Sequence[Task] = ()
+        self,
+        heard: Sequence[Episode] = (),
+        unheard: Sequence[Episode] = (),
+        tasks: Sequence[Task] = (),
+        signals: Sequence[Signal] = (),
     ) -> None:
         self._known = (
             *(KnownEpisode(episode=each, standing="heard") for each in heard),
             *(KnownEpisode(episode=each, standing="unheard") for each in unheard),
         )
         self._tasks = {task.episode: task for task in tasks}
+        self._signals = tuple(signals)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """All of them."""
         return self._known
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+        """What is owed to it."""
+        return tuple(one for one in self._signals if one.session == episode_id)
 
     def claims(self) -> tuple[Claim, ...]:
         """Nobody claims anything."""

@@ -13,7 +13,10 @@ LOOK = timedelta(seconds=60)
 
 SILENT_AFTER = 3 * LOOK
 MOST_CLOSED = 32
-"""How many closed episodes are kept."""
+"""How many closed episodes a list shows."""
+
+MOST_STORED = 1_000
+"""How many closed episodes are stored, so that the owner of an old lock is known to be gone."""
 
 
 def is_silent(heard: datetime, watched_since: datetime, now: datetime) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from brief.core.errors import GitError
 from brief.core.judge import Expired, Hidden, Shown, judge, order
 from brief.core.locks import Owner
-from brief.core.model import AlertsData, AlertsSection, Level, Row, ShownNotice, Status, Unparsable
+from brief.core.model import AlertsData, AlertsSection, EpisodeState, Level, Row, ShownNotice, Status, Unparsable
 from brief.core.notice import Audience, Kind, Notice
 from brief.core.relevance import Focus, Truth, applies, fault
 from brief.core.text.sanitize import clean
@@ -122,7 +122,13 @@ def _owner(world: World, notice: Notice) -> Owner:
     """Whether the session that placed a lock still lives, as far as is known."""
     if notice.kind is not Kind.LOCK or notice.session_id is None:
         return Owner.UNKNOWN
-    return world.sessions.owner(notice.session_id)
+    return owner_of(world, notice.session_id)
+
+
+def owner_of(world: World, session_id: str) -> Owner:
+    """Whether a session lives: by what its client records of it, else by what the board knows."""
+    recorded = (one for one in world.seen().sessions if one.id == session_id and one.state is not EpisodeState.UNKNOWN)
+    return Owner.ALIVE if next(recorded, None) else world.sessions.owner(session_id)
 
 
 def _told(one: Shown) -> ShownNotice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from brief.core.episode import KnownEpisode
-from brief.core.model import EpisodeFact, Row, StateData, StateSection, Status, TaskFact
+from brief.core.model import EpisodeFact, Level, Row, StateData, StateSection, Status, TaskFact
 from brief.core.settings import Settings
 from brief.core.task import Task, believable_next, is_ageing
 from brief.core.text.sanitize import ago, clean, span
@@ -22,10 +22,16 @@ def answer(world: World, ask: Ask) -> StateSection:
     return StateSection(
         status=Status.READ,
         headline=_headline(own, fact, here, ask, now),
-        rows=_rows(own, task, fact, ask, now),
+        rows=(*_owed(world, own), *_rows(own, task, fact, ask, now)),
         data=StateData(episode=_episode_fact(own) if own else None, open=here, task=fact),
         as_of=now,
     )
+
+
+def _owed(world: World, own: KnownEpisode | None) -> tuple[Row, ...]:
+    """What others did that this session waits for, each said once."""
+    owed = world.sessions.signals(own.episode.id) if own else ()
+    return tuple(Row(text=clean(one.text, 300), level=Level.HIGH, pin="what you wait for is done") for one in owed)
 
 
 def _episode_fact(own: KnownEpisode) -> EpisodeFact:

@@ -14,6 +14,7 @@ from brief.core.locks import Owner
 from brief.core.model import Section
 from brief.core.presence import Seen
 from brief.core.settings import Settings
+from brief.core.signal import Signal
 from brief.core.task import Task
 from brief.core.text.sanitize import wire
 from brief.git import Checkout
@@ -32,6 +33,9 @@ class Sessions(Protocol):
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+        """What is owed to an open episode and was not told yet."""
 
     def claims(self) -> tuple[Claim, ...]:
         """What the open episodes say they are about to change."""

@@ -15,12 +15,14 @@ from pathlib import Path
 from brief.core.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
 from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
-from brief.core.life import MOST_CLOSED, in_order, is_silent
+from brief.core.life import MOST_STORED, in_order, is_silent
 from brief.core.locks import Owner
 from brief.core.model import EpisodeState, Standing
+from brief.core.signal import Signal, owed
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
+from brief.sessions import signals as signal_rows
 from brief.sessions.database import Database
 
 
@@ -38,6 +40,7 @@ class Board:
         self._stored = {episode.id: episode.heard for episode in self._open.values()}
         self._tasks = rows.current_tasks(database)
         self._claims = {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}
+        self._signals = signal_rows.waiting_signals(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
         self._watched_since: datetime | None = None
@@ -73,6 +76,33 @@ class Board:
     def closed(self, most: int) -> tuple[Episode, ...]:
         """The episodes closed last, the latest first."""
         return rows.closed_episodes(self._database, most)
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+        """What is owed to an open episode and was not told yet, the oldest first."""
+        with self._memory:
+            episode = self._open.get(episode_id)
+            ids = frozenset(self._open)
+            return tuple(one for one in self._signals if episode and owed(one, episode.id, episode.checkout, ids))
+
+    def signal(self, session: str | None, checkout: str, text: str, now: datetime) -> Signal:
+        """Owe a line to a session, or to the next one of a checkout."""
+        with self._writing:
+            made = signal_rows.put_signal(self._database, session, checkout, text, now)
+            with self._memory:
+                self._signals = (*self._signals, made)
+                self._version += 1
+            return made
+
+    def told(self, episode_id: str, before: datetime) -> None:
+        """Note that an open episode was told all that was owed to it up to a moment."""
+        with self._writing:
+            numbers = {one.number for one in self.signals(episode_id) if one.since <= before}
+            if not numbers:
+                return
+            signal_rows.drop_signals(self._database, numbers)
+            with self._memory:
+                self._signals = tuple(one for one in self._signals if one.number not in numbers)
+                self._version += 1
 
     def open(  # noqa: PLR0913 - the fields of an episode, each by its name
         self,
@@ -117,7 +147,7 @@ class Board:
         """Close an open episode, with the reason; its claims go, its task stays as it was left."""
         with self._writing:
             episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
-            rows.close_episode(self._database, episode, MOST_CLOSED)
+            rows.close_episode(self._database, episode, MOST_STORED)
             with self._memory:
                 del self._open[episode_id]
                 del self._stored[episode_id]
@@ -284,6 +314,10 @@ class StoredSessions:
         with self._opened() as database:
             stored = rows.get_episode(database, episode_id) if database else None
         return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:  # noqa: ARG002 - whoever asks, nothing is told
+        """Nothing: what is owed waits for a server, which knows what it told."""
+        return ()
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that was held when last stored, the oldest first."""

@@ -41,6 +41,13 @@ CREATE TABLE tasks (
     done TEXT
 ) STRICT;
 CREATE UNIQUE INDEX tasks_current ON tasks (episode) WHERE done IS NULL;
+CREATE TABLE signals (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT,
+    checkout TEXT NOT NULL,
+    text TEXT NOT NULL,
+    since TEXT NOT NULL
+) STRICT;
 CREATE TABLE claims (
     episode TEXT NOT NULL REFERENCES episodes (id),
     name TEXT NOT NULL,

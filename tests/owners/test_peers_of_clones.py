@@ -11,6 +11,7 @@ from brief.core.episode import Episode, KnownEpisode
 from brief.core.locks import Owner
 from brief.core.model import Board, EpisodeState, PeersSection, Status
 from brief.core.settings import Settings
+from brief.core.signal import Signal
 from brief.core.task import Task
 from brief.git import Checkout
 from brief.notices.store import Shelf
@@ -44,6 +45,10 @@ class OneSession:
     def tasks(self) -> dict[str, Task]:
         """It works on nothing."""
         return {}
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+        """Nobody owes it anything."""
+        return ()
 
     def claims(self) -> tuple[Claim, ...]:
         """It claims nothing."""

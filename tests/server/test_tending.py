@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from brief.core.errors import SupersededError
-from brief.core.life import MOST_CLOSED
 from brief.core.model import AnsweredBy, EpisodeState
 from brief.desk import Desk
 from brief.server.tending import tend
@@ -148,16 +147,17 @@ def test_git_that_does_not_answer(server: Server) -> None:
     assert server.after(10) == {"ann": "heard"}
 
 
-def test_closed_ones_are_few(server: Server) -> None:
-    """Of the closed episodes the 32 that ended last are kept, and older ones go with their tasks."""
-    for number in range(MOST_CLOSED + 3):
+def test_closed_ones_are_few(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the closed episodes as many as are stored are those that ended last, and older ones go with their tasks."""
+    monkeypatch.setattr("brief.sessions.board.MOST_STORED", 5)
+    for number in range(8):
         server.now += SECOND
         server.open(f"e{number:02}")
         server.board.set_task(f"e{number:02}", "some", (), None, server.now)
         server.board.close(f"e{number:02}", "done", server.now)
-    assert [episode.id for episode in server.board.closed(100)] == [f"e{n:02}" for n in range(MOST_CLOSED + 2, 2, -1)]
+    assert [episode.id for episode in server.board.closed(100)] == [f"e{n:02}" for n in range(7, 2, -1)]
     with server.database.read() as connection:
-        assert connection.execute("SELECT count(*) FROM tasks").fetchone() == (MOST_CLOSED,)
+        assert connection.execute("SELECT count(*) FROM tasks").fetchone() == (5,)
     assert rows.get_episode(server.database, "e00") is None
 
 

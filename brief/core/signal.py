@@ -1,0 +1,22 @@
+"""What one session's deed owes another: a line of its next brief, told once."""
+
+from __future__ import annotations
+
+from brief.core.model import Moment, Wire
+
+
+class Signal(Wire):
+    """A line for the session `session`, or where that one is no longer open, for the next of `checkout` that asks."""
+
+    number: int
+    session: str | None
+    checkout: str
+    text: str
+    since: Moment
+
+
+def owed(signal: Signal, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:
+    """Whether the signal is for this episode of this checkout: its own, or that of one it has succeeded."""
+    if signal.session in open_ids:
+        return signal.session == episode
+    return signal.checkout == checkout
