@@ -109,34 +109,23 @@ def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
 
 def _end_holder(here: Located) -> None:
     """Kill the process that the lease names, if it is still that very process. That it holds is known: a start lost."""
-    pid = _holder(here)
-    if pid is not None:
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _holder(here: Located) -> int | None:
-    """The process that the lease names, if it still runs and is still that very process."""
-    with contextlib.suppress(leases.NoServerError):
+    with contextlib.suppress(leases.NoServerError, OSError):
         record = leases.read_lease(here.common_dir)
         if leases.is_running(record):
-            return int(record["pid"])
-    return None
+            os.kill(record["pid"], signal.SIGKILL)
 
 
 def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
-    """End the server of the repository and wait until it has; what it said of itself, None where there is none.
+    """End the server of the repository and wait until it has; what it said of itself, None where none answers.
 
-    Raises NoServerError where one runs and does not answer, or does not end.
+    Raises NoServerError where one that answers does not end.
     """
     try:
         answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})
-    except leases.NoServerError as silence:
-        if _holder(here) is None:
-            return None
-        raise NoServerError(f"not stopped: {silence}") from None
+    except leases.NoServerError:
+        return None
     if answer.status != 200:
-        raise NoServerError(f"not stopped: {clean(str(answer.json()), 400)}")
+        raise NoServerError(f"nothing was stopped: {clean(str(answer.json()), 400)}")
     status: dict[str, Any] = answer.json()
     record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
     deadline = time.monotonic() + seconds
