@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from brief.answering import alerts, briefs, claims, episodes, queue, sections, tasks
+from brief.answering import alerts, briefs, claims, episodes, locks, noticing, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
+from brief.core.errors import FAILED, NOT_ALL_READ
 from brief.core.model import AlertsSection, Brief, DeriveSection, IntegrationSection, PeersSection, StateSection
 
 CAPABILITIES: tuple[Capability, ...] = (
@@ -17,6 +18,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=briefs.brief_text,
         http=Http("GET", "/brief"),
         cli=("brief",),
+        strict=NOT_ALL_READ,
         document=Brief,
     ),
     Capability(
@@ -29,6 +31,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/peers"),
         cli=("peers", "list"),
+        strict=NOT_ALL_READ,
         in_memory=True,
     ),
     Capability(
@@ -97,6 +100,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/state"),
         cli=("task", "show"),
+        strict=NOT_ALL_READ,
     ),
     Capability(
         id="continuity.state.set",
@@ -141,6 +145,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/queue"),
         cli=("queue", "show"),
+        strict=NOT_ALL_READ,
     ),
     Capability(
         id="integration.queue.refresh",
@@ -163,6 +168,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/derive"),
         cli=("derive", "status"),
+        strict=NOT_ALL_READ,
     ),
     Capability(
         id="alerts",
@@ -174,6 +180,7 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=alerts.alerts_text,
         http=Http("GET", "/alerts"),
         cli=("alerts", "list"),
+        strict=NOT_ALL_READ,
     ),
     Capability(
         id="alerts.show",
@@ -196,5 +203,106 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=alerts.alerts_text,
         http=Http("GET", "/alerts/reminders"),
         cli=("reminders",),
+        strict=NOT_ALL_READ,
+    ),
+    Capability(
+        id="alerts.add",
+        kind="command",
+        title="Leave a notice for the other sessions",
+        input=noticing.AddInputs,
+        output=noticing.Noticed,
+        handler=noticing.add_alert,
+        text=noticing.noticed_text,
+        http=Http("POST", "/alerts"),
+        cli=("alerts", "add"),
+    ),
+    Capability(
+        id="alerts.done",
+        kind="command",
+        title="Set a notice to done, or a recurring one to its next time",
+        input=noticing.NoticeInputs,
+        output=noticing.Noticed,
+        handler=noticing.end_alert,
+        text=noticing.noticed_text,
+        http=Http("POST", "/alerts/done"),
+        cli=("alerts", "done"),
+    ),
+    Capability(
+        id="alerts.ack",
+        kind="command",
+        title="Note that this session has read a courtesy, so that it is not shown it again",
+        input=noticing.NoticeInputs,
+        output=noticing.Noticed,
+        handler=noticing.acknowledge_alert,
+        text=noticing.noticed_text,
+        http=Http("POST", "/alerts/ack"),
+        cli=("alerts", "ack"),
+    ),
+    Capability(
+        id="alerts.archive",
+        kind="command",
+        title="Move a notice to the archive, whatever its dates say",
+        input=noticing.NoticeInputs,
+        output=noticing.Noticed,
+        handler=noticing.archive_alert,
+        text=noticing.noticed_text,
+        http=Http("POST", "/alerts/archive"),
+        cli=("alerts", "archive"),
+    ),
+    Capability(
+        id="alerts.migrate",
+        kind="command",
+        title="Take a reminders list over as notices for the owner; safe to repeat",
+        input=noticing.MigrateInputs,
+        output=noticing.Taken,
+        handler=noticing.migrate_reminders,
+        text=noticing.taken_text,
+        http=Http("POST", "/alerts/migrate"),
+        cli=("alerts", "migrate"),
+    ),
+    Capability(
+        id="lock.place",
+        kind="command",
+        title="Place a lock on a component; of several at once one gets it",
+        input=locks.PlaceInputs,
+        output=locks.OneLock,
+        handler=locks.place_lock,
+        text=locks.one_text,
+        http=Http("POST", "/locks"),
+        cli=("lock", "place"),
+    ),
+    Capability(
+        id="lock.release",
+        kind="command",
+        title="Release this session's lock on a component",
+        input=locks.ReleaseInputs,
+        output=locks.OneLock,
+        handler=locks.release_lock,
+        text=locks.one_text,
+        http=Http("POST", "/locks/release"),
+        cli=("lock", "release"),
+    ),
+    Capability(
+        id="lock.status",
+        kind="query",
+        title="List the locks that stand, with their owners",
+        input=locks.LocksInputs,
+        output=locks.Locks,
+        handler=locks.list_locks,
+        text=locks.status_text,
+        http=Http("GET", "/locks"),
+        cli=("lock", "status"),
+    ),
+    Capability(
+        id="lock.audit",
+        kind="query",
+        title="Tell how far each lock names its owner; --strict fails for those that must and do not",
+        input=locks.LocksInputs,
+        output=locks.Locks,
+        handler=locks.list_locks,
+        text=locks.audit_text,
+        http=Http("GET", "/locks/audit"),
+        cli=("lock", "audit"),
+        strict=FAILED,
     ),
 )

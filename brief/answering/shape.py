@@ -77,7 +77,8 @@ class Capability:
     """One thing that can be asked or told.
 
     A query reads and a command writes. `in_memory` says that only a server can answer; other queries are answered
-    by the command itself where no server does. `document` is the shape of a rendered answer where it is JSON.
+    by the command itself where no server does. `strict` is the exit code that `--strict` asks for where the answer is
+    not in full, None where there is no such question. `document` is the shape of a rendered answer where it is JSON.
     """
 
     id: str
@@ -90,4 +91,5 @@ class Capability:
     http: Http
     cli: tuple[str, ...]
     in_memory: bool = False
+    strict: int | None = None
     document: type[Wire] | None = None

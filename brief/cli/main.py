@@ -50,6 +50,7 @@ GROUPS = {
     "task": "What an episode works on now",
     "queue": "The branches that wait to be merged",
     "derive": "The lock that lets one checkout at a time run what all of them share",
+    "lock": "What nobody else is to change meanwhile, held by one session at a time",
     "alerts": "The notices that sessions leave each other",
 }
 

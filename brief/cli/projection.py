@@ -17,8 +17,8 @@ from brief import __version__
 from brief.answering.shape import Capability, Positional, Problem, Rendered
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
-from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
-from brief.core.model import AnsweredBy, Section, Wire
+from brief.core.errors import ANSWERED, MajordomusError, NoServerError, UsageError
+from brief.core.model import AnsweredBy, Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.desk import Desk
 from brief.fast import ask as fast
@@ -54,8 +54,9 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
         parser.add_argument("--line", dest="format", action="store_const", const="line", help="the one line alone")
     else:
         parser.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
-    if capability.kind == "query" and issubclass(capability.output, (Rendered, Section)):
-        parser.add_argument("--strict", action="store_true", help="exit 10 where not all could be read")
+    if capability.strict is not None:
+        told = f"exit {capability.strict} where the answer is not in full, or not as it must be"
+        parser.add_argument("--strict", action="store_true", help=told)
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
@@ -113,7 +114,7 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
     as_json = capability.output is not Rendered and args.format == "json"
     say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else capability.text(answer))
     in_full = getattr(answer, "in_full", None) if isinstance(answer, Rendered) else getattr(answer, "fully_read", True)
-    return NOT_ALL_READ if getattr(args, "strict", False) and not in_full else ANSWERED
+    return ANSWERED if in_full or capability.strict is None or not args.strict else capability.strict
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from brief.core.errors import UsageError
 from brief.core.model import Moment, Wire
-from brief.core.text.sanitize import span
+from brief.core.text.sanitize import clean, span
 
 TITLE_LIMIT = 200
 NEXT_LIMIT = 500
@@ -62,7 +62,7 @@ def is_ageing(task: Task, now: datetime, fresh_for: timedelta) -> bool:
 def checked_text(name: str, text: str, limit: int) -> str:
     """A title or next action without the blanks around it, or UsageError where it is blank or longer than `limit` characters."""
     said = text.strip()
-    if not said:
+    if not clean(said, limit):
         raise UsageError(f"{name} is blank; say it in a few words")
     if len(said) > limit:
         raise UsageError(f"{name} has {len(said)} characters; say it in at most {limit}")

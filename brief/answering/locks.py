@@ -1,0 +1,233 @@
+"""Locks: placed by one session at a time, released by it, shown and audited."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pydantic import Field
+
+from brief.answering.shape import SessionInputs, Words
+from brief.core.errors import ConflictError, UsageError
+from brief.core.judge import stands
+from brief.core.locks import LockClass, Owner, lock_class, must_name_owner
+from brief.core.model import Wire
+from brief.core.notice import Notice
+from brief.core.text.sanitize import clean, wire
+from brief.desk import Desk, Look
+from brief.notices.locking import Held, Request, Stands, place, release, standing
+from brief.owners.alerts import notice_folders, owner_of
+from brief.threads import in_thread
+from brief.zone import zone
+
+
+class PlaceInputs(SessionInputs):
+    """The lock that is asked for."""
+
+    component: Words = Field(max_length=200, description="what nobody else is to change meanwhile")
+    title: str | None = Field(default=None, max_length=200, description="why, in a line")
+    body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
+    ttl: int | None = Field(default=None, ge=1, le=525_600, description="minutes after which it is over by itself")
+
+
+class ReleaseInputs(SessionInputs):
+    """The lock to release."""
+
+    component: Words = Field(max_length=200, description="what others may change again")
+    force: bool = Field(default=False, description="release it although another session holds it")
+
+
+class LocksInputs(SessionInputs):
+    """Which checkout's folders are looked at."""
+
+
+class Lock(Wire):
+    """A lock that stands. `since` as its file says, `owner` whether its session lives, `standing` how it names its owner."""
+
+    component: str | None
+    slug: str
+    title: str
+    session_id: str | None
+    since: str | None
+    expires: str | None
+    owner: Owner
+    standing: LockClass
+    must_name_owner: bool
+    path: str
+
+
+class Locks(Wire):
+    """Every lock that stands, and the files that may be locks and could not be read."""
+
+    locks: tuple[Lock, ...]
+    unread: tuple[str, ...]
+
+    @property
+    def fully_read(self) -> bool:
+        """Whether an audit finds nothing: every lock that must name its owner does, and every file was read."""
+        return not self.unread and not any(lock.must_name_owner and lock.standing != "ok" for lock in self.locks)
+
+
+class OneLock(Wire):
+    """A lock after what was done to it."""
+
+    did: str
+    component: str
+    slug: str
+    session_id: str | None
+    path: str
+    unread: tuple[str, ...] = ()
+
+
+async def place_lock(desk: Desk, asked: PlaceInputs) -> OneLock:
+    """Place a lock; of callers at the same time one places it, and the others are told who holds it."""
+
+    def work() -> OneLock:
+        look = desk.look(asked.root, asked.session)
+        if asked.session is None:
+            raise UsageError("a lock needs its owner; give --session UUID, or set CLAUDE_CODE_SESSION_ID")
+        ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
+        request = Request(
+            component=asked.component, session_id=asked.session, title=asked.title, body=asked.body, ttl=ttl
+        )
+        placed = place(_folders(desk, look), request, desk.now(), _stands(desk, look))
+        if isinstance(placed, Held):
+            if placed.session_id == asked.session:
+                return _one("held already", asked.component, placed.notice, placed.path)
+            raise ConflictError(_held(desk, placed))
+        unread = _unread(placed.unread)
+        return _one("placed", asked.component, placed.notice, placed.path, unread)
+
+    return await in_thread(work)
+
+
+async def release_lock(desk: Desk, asked: ReleaseInputs) -> OneLock:
+    """Release the session's lock on a component."""
+
+    def work() -> OneLock:
+        look = desk.look(asked.root, asked.session)
+        session = None if asked.force and asked.session is None else desk.episode_meant(look.ask)
+        released = release(
+            _folders(desk, look),
+            asked.component,
+            session,
+            stands=_stands(desk, look),
+            force=asked.force,
+            even_tracked=look.ask.settings.alerts.archive_tracked,
+        )
+        return _one("released", asked.component, released[0].notice, released[0].path)
+
+    return await in_thread(work)
+
+
+async def list_locks(desk: Desk, asked: LocksInputs) -> Locks:
+    """Every lock that stands, with its owner."""
+
+    def work() -> Locks:
+        look = desk.look(asked.root, asked.session)
+        found = standing(_folders(desk, look), _stands(desk, look))
+        days, _, _ = zone(look.ask.settings)
+        since = look.ask.settings.alerts.lock_owner_since
+        return Locks(
+            locks=tuple(_lock(desk, lock, path, must=must_name_owner(lock, since, days)) for lock, path in found.locks),
+            unread=_unread(found.unread),
+        )
+
+    return await in_thread(work)
+
+
+def _folders(desk: Desk, look: Look) -> tuple[str, ...]:
+    return notice_folders(desk.world.state_dir, look.ask)
+
+
+def _stands(desk: Desk, look: Look) -> Stands:
+    """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
+    days, _, _ = zone(look.ask.settings)
+    return lambda lock: stands(lock, desk.now(), days, _owner(desk, lock))
+
+
+def _owner(desk: Desk, lock: Notice) -> Owner:
+    return owner_of(desk.world, lock.session_id) if lock.session_id else Owner.UNKNOWN
+
+
+def _unread(files: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """A line for each file that may be a lock; where the reason names the file by itself, it is not named twice."""
+    return tuple(why if wire(path) in why else f"{wire(path)}: {why}" for path, why in files)
+
+
+def _lock(desk: Desk, lock: Notice, path: str, *, must: bool) -> Lock:
+    return Lock(
+        component=lock.component,
+        slug=lock.slug,
+        title=lock.title,
+        session_id=lock.session_id,
+        since=_spelled(lock.created),
+        expires=_spelled(lock.expires),
+        owner=_owner(desk, lock),
+        standing=lock_class(lock),
+        must_name_owner=must,
+        path=wire(path),
+    )
+
+
+def _spelled(when: object) -> str | None:
+    if when is None:
+        return None
+    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else str(when)
+
+
+def _held(desk: Desk, held: Held) -> str:
+    component = clean(held.component, 60)
+    if held.notice is None:
+        return f"{component} may be locked: {wire(held.path)} cannot be read ({held.fault}); mend it, or release it with --force"
+    since = f" since {_spelled(held.since)}" if held.since else ""
+    holder = (
+        f"session {clean(held.session_id, 60)} ({_owner(desk, held.notice)})" if held.session_id else "nobody by name"
+    )
+    return f"{component} is locked by {holder}{since}: {clean(held.notice.title, 120)} ({wire(held.path)})"
+
+
+def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:
+    return OneLock(
+        did=did,
+        component=component,
+        slug=notice.slug if notice else "",
+        session_id=notice.session_id if notice else None,
+        path=wire(path),
+        unread=unread,
+    )
+
+
+def one_text(answer: OneLock) -> str:
+    """What became of the lock, and what could not be looked at."""
+    holder = f" by session {clean(answer.session_id, 60)}" if answer.session_id else ""
+    unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
+    return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}\n{clean(answer.path, 1_000)}\n{unread}"
+
+
+def status_text(answer: Locks) -> str:
+    """A line for each lock."""
+    count = len(answer.locks)
+    lines = [f"{count} lock{' stands' if count == 1 else 's stand'}"]
+    lines += [_line(lock) for lock in answer.locks]
+    lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
+    return "\n".join(lines) + "\n"
+
+
+def _line(lock: Lock) -> str:
+    holder = f"session {clean(lock.session_id, 60)}, {lock.owner}" if lock.session_id else "no session named"
+    since = f", since {lock.since}" if lock.since else ""
+    until = f", until {lock.expires}" if lock.expires else ""
+    return f"  {clean(lock.component or '?', 60)}: {holder}{since}{until}: {clean(lock.title, 120)} ({clean(lock.slug, 80)})"
+
+
+def audit_text(answer: Locks) -> str:
+    """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
+    lines = [f"{_verdict(lock)}  {lock.standing:<14} {_line(lock).strip()}" for lock in answer.locks]
+    lines += [f"fail  unread         {clean(line, 400)}" for line in answer.unread]
+    return "\n".join(lines or ["ok    no lock stands"]) + "\n"
+
+
+def _verdict(lock: Lock) -> str:
+    if lock.standing is LockClass.OK:
+        return "ok  "
+    return "fail" if lock.must_name_owner else "warn"
