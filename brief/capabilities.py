@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.answering import alerts, briefs, claims, episodes, queue, sections, tasks
+from brief.answering import alerts, briefs, claims, episodes, hooks, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
 from brief.core.model import AlertsSection, Brief, DeriveSection, IntegrationSection, PeersSection, StateSection
 
@@ -196,5 +196,15 @@ CAPABILITIES: tuple[Capability, ...] = (
         text=alerts.alerts_text,
         http=Http("GET", "/alerts/reminders"),
         cli=("reminders",),
+    ),
+    Capability(
+        id="hooks",
+        kind="command",
+        title="Note an event of a session, and tell what that session must read now",
+        input=hooks.HookInputs,
+        output=hooks.HookAnswer,
+        handler=hooks.hook,
+        text=hooks.hook_text,
+        http=Http("POST", "/hooks"),
     ),
 )

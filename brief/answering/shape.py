@@ -76,8 +76,9 @@ class Http:
 class Capability:
     """One thing that can be asked or told.
 
-    A query reads and a command writes. `in_memory` says that only a server can answer; other queries are answered
-    by the command itself where no server does. `document` is the shape of a rendered answer where it is JSON.
+    A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only
+    a server can answer; other queries are answered by the command itself where no server does. `document` is the shape
+    of a rendered answer where it is JSON.
     """
 
     id: str
@@ -88,6 +89,6 @@ class Capability:
     handler: Callable[[Desk, Any], Awaitable[Wire]]
     text: Callable[[Any], str]
     http: Http
-    cli: tuple[str, ...]
+    cli: tuple[str, ...] = ()
     in_memory: bool = False
     document: type[Wire] | None = None
