@@ -50,7 +50,7 @@ def judged(world: World, ask: Ask) -> Judged:
     shelf = world.notices(notice_folders(world.state_dir, ask))
     now, (days, _, _) = world.now(), zone(ask.settings)
     focus = focus_of(world, ask)
-    verdicts = [judge(notice, now, days, _owner(world, notice)) for notice in shelf.notices]
+    verdicts = [judge(notice, now, days, lock_owner(world, notice)) for notice in shelf.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
     elsewhere = [one for one in shown if applies(one.notice.applies_when, focus) is Truth.NO]
     return Judged(
@@ -118,7 +118,7 @@ def _checkouts(world: World) -> Sequence[Checkout]:
         return ()
 
 
-def _owner(world: World, notice: Notice) -> Owner:
+def lock_owner(world: World, notice: Notice) -> Owner:
     """Whether the session that placed a lock still lives, as far as is known."""
     if notice.kind is not Kind.LOCK or notice.session_id is None:
         return Owner.UNKNOWN

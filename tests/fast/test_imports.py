@@ -37,8 +37,14 @@ STANDARD = {
     "socket",
     "types",
 }
+<<<<<<< HEAD
 """What `socket` and `json` bring along; names with an underscore in front are their own parts."""
 ONLY_STATUSLINE = {"brief.fast.statusline"}
+=======
+"""What `socket`, `json` and `typing` bring along; names with an underscore in front are their own parts."""
+ONLY_STATUSLINE = {"brief.fast.client", "brief.fast.statusline", "unicodedata"}
+ONLY_HOOK = {"brief.fast.client", "brief.fast.hook", "signal"}
+>>>>>>> 3dba9ec (Try hooks as a client runs them: two work trees, no server, a stopped one, a broken store)
 
 LOADED = "import sys; sys.stderr.write(' '.join(sys.modules))"
 CALL = "import sys; from brief.__main__ import main; code = main(); {loaded}; sys.exit(code)"
@@ -51,7 +57,9 @@ def loaded(lab: Lab, code: str, *words: str) -> set[str]:
     return set(done.stderr.decode().split())
 
 
-@pytest.mark.parametrize(("words", "more"), [(("brief", "--line"), set()), (("statusline",), ONLY_STATUSLINE)])
+@pytest.mark.parametrize(
+    ("words", "more"), [(("brief", "--line"), set()), (("statusline",), ONLY_STATUSLINE), (("hook", "stop"), ONLY_HOOK)]
+)
 def test_what_the_fast_path_imports(served: Lab, words: tuple[str, ...], more: set[str]) -> None:
     """Every prompt and every refresh pay for these modules and for no other."""
     bare = loaded(served, LOADED)
