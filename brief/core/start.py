@@ -10,7 +10,7 @@ from brief.core.judge import Shown
 from brief.core.model import SECTIONS, Brief
 from brief.core.text.prompt import prompt
 
-LEAST_BRIEF = 2_000
+LEAST_BRIEF = 3_000
 """Characters that the alerts leave to the brief at least."""
 
 _BESIDE_ALERTS = tuple(name for name in SECTIONS if name != "alerts")
