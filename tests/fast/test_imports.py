@@ -37,14 +37,9 @@ STANDARD = {
     "socket",
     "types",
 }
-<<<<<<< HEAD
 """What `socket` and `json` bring along; names with an underscore in front are their own parts."""
-ONLY_STATUSLINE = {"brief.fast.statusline"}
-=======
-"""What `socket`, `json` and `typing` bring along; names with an underscore in front are their own parts."""
-ONLY_STATUSLINE = {"brief.fast.client", "brief.fast.statusline", "unicodedata"}
+ONLY_STATUSLINE = {"brief.fast.client", "brief.fast.statusline"}
 ONLY_HOOK = {"brief.fast.client", "brief.fast.hook", "signal"}
->>>>>>> 3dba9ec (Try hooks as a client runs them: two work trees, no server, a stopped one, a broken store)
 
 LOADED = "import sys; sys.stderr.write(' '.join(sys.modules))"
 CALL = "import sys; from brief.__main__ import main; code = main(); {loaded}; sys.exit(code)"
@@ -66,5 +61,5 @@ def test_what_the_fast_path_imports(served: Lab, words: tuple[str, ...], more: s
     added = loaded(served, CALL.format(loaded=LOADED.removeprefix("import sys; ")), *words) - bare
     ours = {name for name in added if name.partition(".")[0] == "brief"}
     others = {name.partition(".")[0] for name in added - ours if not name.startswith("_")}
-    assert ours == OURS | more
-    assert others <= STANDARD
+    assert ours == OURS | {name for name in more if name.startswith("brief")}
+    assert others <= STANDARD | more
