@@ -1,4 +1,4 @@
-"""The commands of every refresh: `brief --line` and `statusline`, beside what else a status line could be."""
+"""The commands of every refresh and every prompt, with the server up, beside what else a status line could be."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from bench.scene import COMMAND, Scene
 from bench.spawning import Setting, Spent, at_once, interleaved, median
 
 AT_ONCE = 9
-MUST_OF_BARE = 2.5
 MUST_OF_PEER = 0.1
 
-OURS = {"brief --line": [COMMAND, "brief", "--line"], "statusline": [COMMAND, "statusline"]}
+LINES = {"brief --line": 2.5, "statusline": 2.5}
+MUST_OF_BARE = {**LINES, "hook user-prompt-submit": 3.0}
+OURS = {name: [COMMAND, *name.split()] for name in MUST_OF_BARE}
 BARE = "python -c pass"
 GIT = "git status --porcelain=v2 --branch"
 PEER = f"ccstatusline {VERSION}"
@@ -30,6 +31,7 @@ def rows(runs: int) -> Iterator[Row]:
         spent = interleaved(commands, setting, runs)
         for name in OURS:
             yield _beside_bare(name, spent)
+        for name in LINES:
             yield _beside_peer(name, spent)
         yield Row(f"`{GIT}`", _told(spent[GIT]))
         yield from _nine(scene, commands, setting, max(3, runs // 6))
@@ -44,7 +46,8 @@ def _commands() -> dict[str, Sequence[str]]:
 def _beside_bare(name: str, spent: Mapping[str, Spent]) -> Row:
     own, bare = spent[name].wall, spent[BARE].wall
     beside = f"{own / bare:.2f}x `{BARE}` ({_told(spent[BARE])})"
-    return Row(f"`majordomus {name}`", _told(spent[name]), beside, f"{MUST_OF_BARE}x", own <= MUST_OF_BARE * bare)
+    must = MUST_OF_BARE[name]
+    return Row(f"`majordomus {name}`", _told(spent[name]), beside, f"{must:g}x", own <= must * bare)
 
 
 def _beside_peer(name: str, spent: Mapping[str, Spent]) -> Row:

@@ -12,15 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # the fast path must not pay for typing
     from typing import NoReturn
 
+    from brief.fast.hook import Call
+
 INTERRUPTED = 130
 
 
 def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
+    words = sys.argv[1:]
+    if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
+        from brief.fast.hook import hook  # noqa: PLC0415 - a brief needs none of it
+
+        return hook(words[1:], _alone)
     if sys.stdout is None:
         tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
-    words = sys.argv[1:]
     try:
         code = run(words)
         if code is None:
@@ -33,6 +39,12 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _alone(call: Call, absence: str) -> str:
+    from brief.cli.hook import alone  # noqa: PLC0415 - the fast path must not pay for it
+
+    return alone(call, absence)
 
 
 def command() -> NoReturn:

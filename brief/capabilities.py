@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.answering import alerts, briefs, claims, episodes, locks, noticing, queue, sections, tasks
+from brief.answering import alerts, briefs, claims, episodes, hooks, locks, noticing, queue, sections, tasks
 from brief.answering.shape import Capability, Http, Rendered
 from brief.core.errors import FAILED, NOT_ALL_READ
 from brief.core.model import AlertsSection, Brief, DeriveSection, IntegrationSection, PeersSection, StateSection
@@ -304,5 +304,15 @@ CAPABILITIES: tuple[Capability, ...] = (
         http=Http("GET", "/locks/audit"),
         cli=("lock", "audit"),
         strict=FAILED,
+    ),
+    Capability(
+        id="hooks",
+        kind="command",
+        title="Note an event of a session, and tell what that session must read now",
+        input=hooks.HookInputs,
+        output=hooks.HookAnswer,
+        handler=hooks.hook,
+        text=hooks.hook_text,
+        http=Http("POST", "/hooks"),
     ),
 )

@@ -5,14 +5,23 @@ A server keeps one for as long as it lives; a command that finds no server makes
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from brief.clones.neighbours import Neighbourhood
-from brief.compose import Composer, Frame, assemble
-from brief.core.errors import GitError, MajordomusError, NoServerError, RepositoryError, UsageError
+from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
+from brief.core.errors import (
+    GitError,
+    MajordomusError,
+    NoServerError,
+    RepositoryError,
+    StoreError,
+    SupersededError,
+    UsageError,
+)
 from brief.core.model import AnsweredBy, Brief, Repository, Section
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
@@ -27,6 +36,7 @@ from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
 from brief.owners.world import Ask, Sessions, World, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
+from brief.served import Served
 from brief.sessions.board import Board
 from brief.sessions.seen import SeenSessions, seen_folder
 from brief.threads import in_thread
@@ -51,7 +61,8 @@ class Desk:
     """Answers for every checkout of the repository whose git folder is `common_dir`.
 
     `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
-    `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones.
+    `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
+    `deadline_seconds` bounds the sections of each brief.
     """
 
     def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
@@ -64,9 +75,11 @@ class Desk:
         identity: Callable[[str], AnsweredBy],
         composed: Callable[[Look, Brief], None] | None = None,
         neighbours: Callable[[], Neighbourhood] | None = None,
+        deadline_seconds: float = DEADLINE_SECONDS,
     ) -> None:
         self.common_dir = common_dir
         self.now = now
+        self.served = Served()
         self._sessions = sessions
         self._absence = absence
         self._identity = identity
@@ -75,7 +88,7 @@ class Desk:
         self._policies = PolicyShelf()
         self._seen = SeenSessions(seen_folder())
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
-        self._composer = Composer(OWNERS)
+        self._composer = Composer(OWNERS, deadline_seconds)
         self._looks: Joined[Look] = Joined()
         self._fresh: Fresh[Brief] = Fresh()
         self.world = World(
@@ -159,6 +172,12 @@ class Desk:
         if self._told is not None:
             self._told(look, brief)
         return brief
+
+    def told(self, session: str, before: datetime) -> None:
+        """Note that a session was told all that was owed to it up to a moment; what cannot be noted is told again."""
+        if isinstance(self._sessions, Board):
+            with contextlib.suppress(StoreError, SupersededError):
+                self._sessions.told(session, before)
 
     def episode_meant(self, ask: Ask) -> str:
         """The id of the episode a command is about; raises UsageError where that cannot be told."""

@@ -14,6 +14,7 @@ from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import printable_json
 from brief.desk import Desk
+from brief.threads import in_thread
 
 SectionName = Literal["state", "peers", "mesh", "integration", "derive", "alerts"]
 Form = Literal["text", "json", "prompt", "line"]
@@ -39,6 +40,9 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
     form = (asked.format, asked.section, asked.budget, asked.width)
     if form not in kept.renderings:
         kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
+    session = asked.session
+    if session is not None and asked.format != "line":  # the line has no room for what is said once
+        await in_thread(lambda: desk.told(session, kept.value.generated_at))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
 

@@ -76,9 +76,10 @@ class Http:
 class Capability:
     """One thing that can be asked or told.
 
-    A query reads and a command writes. `in_memory` says that only a server can answer; other queries are answered
-    by the command itself where no server does. `strict` is the exit code that `--strict` asks for where the answer is
-    not in full, None where there is no such question. `document` is the shape of a rendered answer where it is JSON.
+    A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only
+    a server can answer; other queries are answered by the command itself where no server does. `strict` is the exit
+    code that `--strict` asks for where the answer is not in full, None where there is no such question. `document` is
+    the shape of a rendered answer where it is JSON.
     """
 
     id: str
@@ -89,7 +90,7 @@ class Capability:
     handler: Callable[[Desk, Any], Awaitable[Wire]]
     text: Callable[[Any], str]
     http: Http
-    cli: tuple[str, ...]
+    cli: tuple[str, ...] = ()
     in_memory: bool = False
     strict: int | None = None
     document: type[Wire] | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from brief import __doc__ as purpose
 from brief import __version__
 from brief.capabilities import CAPABILITIES
-from brief.cli import doctor, policies, projection, serve
+from brief.cli import doctor, hook, policies, projection, serve
 from brief.cli.saying import complain
 from brief.cli.words import Parser
 from brief.core.errors import MajordomusError
@@ -67,6 +67,8 @@ def parser() -> Parser:
     commands: Commands = whole.add_subparsers(metavar="COMMAND", required=True)
     groups: dict[str, Commands] = {}
     for capability in CAPABILITIES:
+        if not capability.cli:
+            continue
         *group, name = capability.cli
         if group and group[0] not in groups:
             made = commands.add_parser(group[0], help=GROUPS[group[0]], description=GROUPS[group[0]])
@@ -82,6 +84,7 @@ def parser() -> Parser:
         "Where no server answers it is the last line known, with its age.",
     )
     statusline.set_defaults(run=_statusline)
+    hook.add(commands)
     serve.add(commands)
     policies.add(commands)
     doctor.add(commands)

@@ -7,27 +7,23 @@ import asyncio
 import os
 from collections.abc import Iterable
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from brief import __version__
 from brief.answering.shape import Capability, Positional, Problem, Rendered
+from brief.cli.lone import lone_desk
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
 from brief.core.errors import ANSWERED, MajordomusError, NoServerError, UsageError
-from brief.core.model import AnsweredBy, Wire
+from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
-from brief.desk import Desk
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
 from brief.fast.main import terminal_columns
 from brief.server.ensure import ensure
-from brief.server.holder import utc_now
-from brief.sessions.board import StoredSessions
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
@@ -177,13 +173,7 @@ def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any
 def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
     """The answer of this process by itself, which says so."""
 
-    def identity(root: str) -> AnsweredBy:
-        return AnsweredBy(kind="self", pid=os.getpid(), root=root, epoch=None, version=__version__, reason=absence)
-
-    stored = StoredSessions(Path(leases.state_dir(here.common_dir)) / "majordomus.db")
-
     async def answer() -> Wire:
-        desk = Desk(here.common_dir, now=utc_now, sessions=stored, absence=absence, identity=identity)
-        return await capability.handler(desk, capability.input.model_validate(asked))
+        return await capability.handler(lone_desk(here, absence), capability.input.model_validate(asked))
 
     return asyncio.run(answer())

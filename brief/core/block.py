@@ -42,6 +42,12 @@ def without_seen(shown: Sequence[Shown], seen: Collection[str] | None) -> list[S
     return [each for each in shown if each.notice.kind is not Kind.COURTESY or each.notice.slug not in (seen or ())]
 
 
+def courtesies_in(text: str, shown: Sequence[Shown]) -> frozenset[str]:
+    """The slugs of the courtesies that a text with their lines tells."""
+    lines = frozenset(text.split("\n"))
+    return frozenset(each.notice.slug for each in shown if each.notice.kind is Kind.COURTESY and line_of(each) in lines)
+
+
 def fitted(shown: Sequence[Shown], room: int) -> list[str]:
     """The lines for what is shown to a model, at most `room` characters with their line ends, in the order given.
 

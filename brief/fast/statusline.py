@@ -2,83 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
-import sys
 import time
 
 from brief.fast.ask import LINE_SECONDS, ask
+from brief.fast.client import MOST_SESSION, folder_of, session_of, text_of, told
 from brief.fast.lease import NoServerError, state_dir
-from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
+from brief.fast.locate import Located, NotLocatedError, locate, read_small
 from brief.fast.output import put
 
-STDIN_SECONDS = 0.3
 MOST_INPUT = 1_048_576
-MOST_SESSION = 128
 MOST_COLUMNS = 10_000
 SEPARATOR = " · "
 
 
 def statusline() -> int:
     """Read the client's status JSON from standard input and print one line."""
-    told = _told(_standard_input())
+    given = told(MOST_INPUT)
     try:
-        here = locate(_folder(told))
+        here = locate(folder_of(_folder(given)))
     except NotLocatedError:
         _say("brief: no git checkout here")
         return 0
-    session = _session(told)
+    session = session_of(given.get("session_id"))
     _say(_asked(here, session) or last_known(here, session, time.time(), _columns()))
     return 0
 
 
-def _standard_input() -> bytes:
-    """What the client wrote, as far as it came in time; a terminal or a pipe that nobody fills is not waited for."""
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return b""
-    descriptor = sys.stdin.fileno()
-    deadline = time.monotonic() + STDIN_SECONDS
-    received = b""
-    while len(received) < MOST_INPUT:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        piece = _piece(descriptor) if ready else b""
-        if not piece:
-            break
-        received += piece
-    return received
-
-
-def _piece(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65_536)
-    except OSError:  # open, but not for reading
-        return b""
-
-
-def _told(raw: bytes) -> dict[str, object]:
-    try:
-        told = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value and "\0" not in value else None
-
-
-def _folder(told: dict[str, object]) -> str:
-    workspace = told.get("workspace")
-    named = _text(workspace.get("current_dir")) if isinstance(workspace, dict) else None
-    named = named or _text(told.get("cwd"))
-    return named if named and os.path.isdir(named) else current_folder()
-
-
-def _session(told: dict[str, object]) -> str | None:
-    """The id of the session, where it is one that an episode can have."""
-    named = _text(told.get("session_id"))
-    return named if named and named.isprintable() and len(named) <= MOST_SESSION else None
+def _folder(given: dict[str, object]) -> object:
+    workspace = given.get("workspace")
+    named = workspace.get("current_dir") if isinstance(workspace, dict) else None
+    return text_of(named) or given.get("cwd")
 
 
 def _columns() -> int | None:
@@ -126,7 +80,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
 
 def is_plain(session: str) -> bool:
     """Whether the id of a session can be part of a file's name."""
-    return "/" not in session and "\0" not in session and len(session) <= 128
+    return "/" not in session and "\0" not in session and len(session) <= MOST_SESSION
 
 
 def _age(seconds: float) -> str:

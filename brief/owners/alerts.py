@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import TypeVar
 
-from brief.core.errors import GitError
+from brief.core.errors import MajordomusError
 from brief.core.judge import Expired, Hidden, Shown, judge, order
 from brief.core.locks import Owner
 from brief.core.model import AlertsData, AlertsSection, EpisodeState, Level, Row, ShownNotice, Status, Unparsable
 from brief.core.notice import Audience, Kind, Notice
 from brief.core.relevance import Focus, Truth, applies, fault
 from brief.core.text.sanitize import clean
-from brief.git import Checkout
 from brief.notices.store import Shelf
 from brief.owners.world import Ask, World, own_episode
 from brief.zone import zone
+
+Read = TypeVar("Read")
+Otherwise = TypeVar("Otherwise")
 
 TOP = 8
 """How many notices a brief names; `alerts list` names them all."""
@@ -50,7 +53,7 @@ def judged(world: World, ask: Ask) -> Judged:
     shelf = world.notices(notice_folders(world.state_dir, ask))
     now, (days, _, _) = world.now(), zone(ask.settings)
     focus = focus_of(world, ask)
-    verdicts = [judge(notice, now, days, _owner(world, notice)) for notice in shelf.notices]
+    verdicts = [judge(notice, now, days, lock_owner(world, notice)) for notice in shelf.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
     elsewhere = [one for one in shown if applies(one.notice.applies_when, focus) is Truth.NO]
     return Judged(
@@ -67,7 +70,7 @@ def judged(world: World, ask: Ask) -> Judged:
 def listed(world: World, ask: Ask, found: Judged, audiences: Collection[Audience]) -> AlertsSection:
     """The section with every notice for one of the audiences; unreadable files come first, since they hide the most."""
     shown = [one for one in found.shown if one.notice.audience in audiences]
-    own = own_episode(world, ask)
+    own = _readable(lambda: own_episode(world, ask), None)
     reason = _unreadable(found.shelf)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
@@ -93,13 +96,11 @@ def focus_of(world: World, ask: Ask) -> Focus:
     """What the one who asks works on, as far as it is known.
 
     The component is the one that was named, else the scope of the task where that is a single bare name, else the
-    policy's. Of the paths only the task's scope is known.
+    policy's. Of the paths only the task's scope is known. What cannot be read now is not known, and so hides nothing.
     """
-    own = own_episode(world, ask)
-    task = world.sessions.tasks().get(own.episode.id) if own else None
-    scope = task.scope if task and task.scope else None
+    scope = _readable(lambda: _scope(world, ask), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
-    checkouts = _checkouts(world)
+    checkouts = _readable(world.worktrees, ())
     here = next((checkout for checkout in checkouts if checkout.root == ask.root), None)
     return Focus(
         component=ask.component or bare or ask.settings.alerts.component,
@@ -110,19 +111,26 @@ def focus_of(world: World, ask: Ask) -> Focus:
     )
 
 
-def _checkouts(world: World) -> Sequence[Checkout]:
-    """None where git fails: then repository and branch are unknown to a rule, and what is unknown shows."""
+def _scope(world: World, ask: Ask) -> tuple[str, ...] | None:
+    own = own_episode(world, ask)
+    task = world.sessions.tasks().get(own.episode.id) if own else None
+    return task.scope if task and task.scope else None
+
+
+def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwise:
+    """What can be read now, else `otherwise`: sessions or checkouts that cannot must not hide the notices."""
     try:
-        return world.worktrees()
-    except GitError:
-        return ()
+        return read()
+    except MajordomusError:
+        return otherwise
 
 
-def _owner(world: World, notice: Notice) -> Owner:
+def lock_owner(world: World, notice: Notice) -> Owner:
     """Whether the session that placed a lock still lives, as far as is known."""
-    if notice.kind is not Kind.LOCK or notice.session_id is None:
+    session = notice.session_id
+    if notice.kind is not Kind.LOCK or session is None:
         return Owner.UNKNOWN
-    return owner_of(world, notice.session_id)
+    return _readable(lambda: owner_of(world, session), Owner.UNKNOWN)
 
 
 def owner_of(world: World, session_id: str) -> Owner:

@@ -81,12 +81,17 @@ def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
     return status, ""
 
 
-def _start(here: Located) -> subprocess.Popen[bytes]:
+def begin(here: Located) -> None:
+    """Start a server and do not wait for it: it serves, or finds the lease taken and ends. Raises OSError."""
+    _start(here, subprocess.DEVNULL)
+
+
+def _start(here: Located, errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "brief.server", here.common_dir, here.root],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         start_new_session=True,
         cwd="/",
         env=_environment(),

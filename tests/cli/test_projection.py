@@ -46,7 +46,7 @@ def test_json_of_every_command(lab: Lab) -> None:
         "episode close": [],
         "queue refresh": [],
     }
-    commands = {words(one): one for one in CAPABILITIES if one.kind == "command"}
+    commands = {words(one): one for one in CAPABILITIES if one.kind == "command" and one.cli}
     assert set(commands) == set(arguments)
     for name, more in arguments.items():
         done = lab.majordomus(*commands[name].cli, *more, "--format", "json")

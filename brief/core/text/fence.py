@@ -19,15 +19,19 @@ _TWINS = {"a": "4@", "b": "68", "e": "3", "i": "1l|!", "l": "1i|!", "s": "5$", "
 
 
 def _alike(word: str) -> str:
-    """A pattern for a word spelled with figures, signs, marks or letters of other scripts that pass for its own."""
-    return "".join(rf"[{char}{_TWINS.get(char, '')}\u0080-\U0010ffff][\u0300-\u036f]{{0,4}}+" for char in word)
+    """A pattern for a word spelled with figures, signs, marks or letters of other scripts that pass for its own.
+
+    Both cases are written out, and other scripts are all that is not ASCII: to compile ranges that wide, and more so
+    without regard to case, takes longer than a whole command should.
+    """
+    spellings = (char + _TWINS.get(char, "") for char in word)
+    return "".join(rf"(?:[{one}{one.upper()}]|[^\x00-\x7f])[\u0300-\u036f]{{0,4}}+" for one in spellings)
 
 
 _WORD = rf"[ ]?[{_ANY_SLASH}]?[ ]?(?:{_alike('alerts')}|{_alike('brief')})(?!\w)"
 _TAG = re.compile(
-    rf"(?:[{_OPEN}](?=[ ]?[{_SLASH}]|{_WORD})|[{_LESS}](?=[{_SLASH}]|[ ]?system|{_WORD}))"
-    rf"(?P<inside>[^{_OPEN}{_CLOSE}{_LESS}{_MORE}]{{0,60}})(?P<close>[{_CLOSE}{_MORE}])?",
-    re.IGNORECASE,
+    rf"(?:[{_OPEN}](?=[ ]?[{_SLASH}]|{_WORD})|[{_LESS}](?=[{_SLASH}]|[ ]?(?i:system)|{_WORD}))"
+    rf"(?P<inside>[^{_OPEN}{_CLOSE}{_LESS}{_MORE}]{{0,60}})(?P<close>[{_CLOSE}{_MORE}])?"
 )
 
 

@@ -1,0 +1,58 @@
+"""`hook EVENT`: what the fast path leaves of it, where no server answers."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from brief.answering.hooks import HookInputs
+from brief.answering.hooks import hook as composed
+from brief.cli.lone import lone_desk
+from brief.compose import DEADLINE_SECONDS
+from brief.fast.hook import EVENTS, Call, hook
+from brief.policy import Standing, read_policy
+from brief.server.ensure import begin
+
+if TYPE_CHECKING:
+    from brief.cli.place import Commands
+
+END_SECONDS = 0.2
+"""What is left to render and print when the sections are due."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "hook",
+        help="Answer a hook of a client, whose JSON comes on standard input",
+        description="Answer a hook of a client, whose JSON comes on standard input: one JSON document with what the "
+        "session must read now, or nothing. Events are " + ", ".join(EVENTS) + ", also by the client's own names. "
+        "It ends within 2 seconds and always with exit code 0.",
+    )
+    parser.add_argument("event", metavar="EVENT", help="which event it is")
+    parser.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    return hook([args.event], alone)
+
+
+def alone(call: Call, absence: str) -> str:
+    """What the session must read, composed by this process; at the start of one a server is started, not waited for."""
+    if call.event == "session-start":
+        _start_server(call)
+    left = call.until - END_SECONDS - time.monotonic()
+    desk = lone_desk(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
+    told: dict[str, Any] = call.body()
+    return asyncio.run(composed(desk, HookInputs(**told))).context
+
+
+def _start_server(call: Call) -> None:
+    """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
+    policy = read_policy(call.here.root)
+    if policy.standing in (Standing.READ, Standing.FAULTY) and policy.settings.session.ensure_server_on_start:
+        with contextlib.suppress(OSError):
+            begin(call.here)

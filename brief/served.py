@@ -1,0 +1,27 @@
+"""Which sessions a mod has served of late: what it has told, a settings hook of the same client need not tell again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+LATELY = timedelta(minutes=2)
+
+
+class Served:
+    """When the mod last served each session, in memory; moments are aware. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, datetime] = {}
+
+    def note(self, session: str, now: datetime) -> None:
+        """Note that the mod has served a session."""
+        self._at = {other: at for other, at in self._at.items() if _is_recent(at, now)} | {session: now}
+
+    def lately(self, session: str, now: datetime) -> bool:
+        """Whether it did so within two minutes; a clock that was set back does not make that longer."""
+        at = self._at.get(session)
+        return at is not None and _is_recent(at, now)
+
+
+def _is_recent(at: datetime, now: datetime) -> bool:
+    return abs(now - at) < LATELY
