@@ -63,8 +63,8 @@ class Locks(Wire):
 
     @property
     def fully_read(self) -> bool:
-        """Whether an audit finds nothing: every lock that must name its owner does, and every file was read."""
-        return not self.unread and not any(lock.must_name_owner and lock.standing != "ok" for lock in self.locks)
+        """Whether every lock names its owner that must; a file that cannot be read is told, and held against nobody."""
+        return not any(lock.must_name_owner and lock.standing is not LockClass.OK for lock in self.locks)
 
 
 class OneLock(Wire):
@@ -223,7 +223,7 @@ def _line(lock: Lock) -> str:
 def audit_text(answer: Locks) -> str:
     """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
     lines = [f"{_verdict(lock)}  {lock.standing:<14} {_line(lock).strip()}" for lock in answer.locks]
-    lines += [f"fail  unread         {clean(line, 400)}" for line in answer.unread]
+    lines += [f"warn  unread         {clean(line, 400)}" for line in answer.unread]
     return "\n".join(lines or ["ok    no lock stands"]) + "\n"
 
 
