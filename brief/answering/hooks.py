@@ -126,7 +126,10 @@ async def _composed(desk: Desk, look: Look, asked: HookInputs) -> str:
         shown = await _shown(desk, look.ask)
         return await _told_once(desk, asked.session, shown, lambda shown: block(shown, budget))
     shown, kept = await asyncio.gather(_shown(desk, look.ask), desk.brief(asked.root, asked.session, local=False))
-    return await _told_once(desk, asked.session, shown, lambda shown: start_text(shown, kept.value, budget))
+    session = asked.session
+    if session is not None:
+        await _aside(in_thread(lambda: desk.told(session, kept.value.generated_at)))
+    return await _told_once(desk, session, shown, lambda shown: start_text(shown, kept.value, budget))
 
 
 async def _shown(desk: Desk, ask: Ask) -> list[Shown]:

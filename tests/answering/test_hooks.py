@@ -274,6 +274,14 @@ def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyP
     assert "alerts (unread)" in place.hook("session-start")
 
 
+def test_what_is_owed(place: Place) -> None:
+    """What a session waits for and another did is told at its start, once."""
+    place.hook("user-prompt-submit")
+    place.board.signal(ANN, str(place.lab.repo), "fixed in KODA-12: update and resume", BEGIN)
+    starts = [place.hook("session-start", source="resume") for _ in range(2)]
+    assert ["fixed in KODA-12" in start for start in starts] == [True, False]
+
+
 # ---------------------------------------------------------------- the mod
 
 
