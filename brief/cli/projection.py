@@ -68,15 +68,20 @@ def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) ->
     many = get_origin(kind) is tuple
     of = _kind(get_args(kind)[0]) if many else kind
     choices = _choices(of)
+    short = choices is not None and len("".join(choices)) <= _SHORT
+    told = "" if choices is None or short else f" ({', '.join(choices)})"
     parser.add_argument(
         flag,
         action="append" if many else "store",
         type=int if of is int else str,
         choices=choices,
-        metavar=None if choices else _METAVARS.get(name, name.upper()),
-        help=field.description,
+        metavar=None if short else _METAVARS.get(name, name.upper()),
+        help=f"{field.description}{told}",
     )
 
+
+_SHORT = 24
+"""Characters of choices that the usage line shows; more of them stand in the sentence behind the option."""
 
 _METAVARS = {"session": "ID", "scope": "PATH", "budget": "BYTES", "width": "COLUMNS", "next": "TEXT", "reason": "TEXT"}
 

@@ -17,6 +17,7 @@ from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
 from brief.server.__main__ import HELD
+from brief.server.lease import is_held
 
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
@@ -123,14 +124,16 @@ def _end_holder(here: Located) -> None:
 def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
     """End the server of the repository and wait until it has; what it said of itself, None where none answers.
 
-    Raises NoServerError where one that answers does not end.
+    Raises NoServerError where one that answers does not end, and where one holds and does not answer.
     """
     try:
         answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})
-    except leases.NoServerError:
+    except leases.NoServerError as silence:
+        if is_held(here.common_dir):
+            raise NoServerError(f"not stopped: {silence}") from None
         return None
     if answer.status != 200:
-        raise NoServerError(f"nothing was stopped: {clean(str(answer.json()), 400)}")
+        raise NoServerError(f"not stopped: {clean(str(answer.json()), 400)}")
     status: dict[str, Any] = answer.json()
     record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
     deadline = time.monotonic() + seconds

@@ -110,6 +110,21 @@ class Lease:
         self.free()
 
 
+def is_held(common_dir: str) -> bool:
+    """Whether somebody holds the lease at this moment, by the kernel's word."""
+    try:
+        descriptor = os.open(f"{state_dir(common_dir)}/lease.lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock(path: Path) -> int:
     """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
     while True:

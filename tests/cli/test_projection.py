@@ -35,7 +35,7 @@ def test_json_of_every_query(served: Lab, capability: Capability) -> None:
 
 def test_json_of_every_command(lab: Lab) -> None:
     """What a command did is printed as JSON of its own model."""
-    lab.commit()
+    lab.commit(reminders_md="- [ ] 2026-12-01 water the plants\n")
     arguments: dict[str, list[str]] = {
         "episode open": [],
         "task set": ["mend the login", "--scope", "src", "--scope", "tests"],
@@ -43,6 +43,13 @@ def test_json_of_every_command(lab: Lab) -> None:
         "task done": [],
         "peers announce": ["change the login", "--scope", "src"],
         "peers release": [],
+        "alerts add": ["Tea is ready", "--kind", "courtesy"],
+        "alerts ack": ["tea-is-ready"],
+        "alerts done": ["tea-is-ready"],
+        "alerts archive": ["tea-is-ready"],
+        "alerts migrate": ["reminders.md"],
+        "lock place": ["billing", "--session", "11111111-1111-4111-8111-111111111111"],
+        "lock release": ["billing", "--session", "11111111-1111-4111-8111-111111111111"],
         "episode close": [],
         "queue refresh": [],
     }

@@ -98,7 +98,7 @@ def test_lease_of_odd_values(lab: Lab) -> None:
     lab.state.mkdir()
     (lab.state / "lease.json").write_text('{"socket": "/a\\u0000b", "epoch": 1, "pid": "x", "version": []}')
     told = findings(lab)
-    assert told["lease"][0] == "warn"
+    assert told["lease"][0] == "fail"
     assert not any("could not be looked at" in sentence for _, sentence in told.values())
 
 

@@ -94,7 +94,7 @@ def test_a_stopped_holder_is_told_as_silent_and_replaced(lab: Lab) -> None:
     code, out, _ = finish(python(lab, _IMPATIENT, "brief"))
     assert (code, "holds and is silent; majordomus serve ensure replaces it" in out) == (0, True)
     code, _, err = finish(python(lab, _IMPATIENT, "serve", "stop"))
-    assert (code, "nothing was stopped: the server of epoch" in err) == (1, True)
+    assert (code, "not stopped: the server of epoch" in err) == (1, True)
     code, out, err = finish(python(lab, _QUICK), 60.0)
     assert (code, out[:8]) == (0, "started:"), err
     assert has_ended(before["pid"])
