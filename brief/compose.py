@@ -92,7 +92,7 @@ def _not_asked(name: str, hung_since: float) -> Section:
 
 def unread(name: str, reason: str) -> Section:
     """The section of an owner that gave no answer."""
-    return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": f"{name} unread", "reason": reason})
+    return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": "no answer", "reason": reason})
 
 
 def _checked(name: str, answered: object) -> Section:

@@ -30,7 +30,7 @@ def answer(world: World, ask: Ask) -> IntegrationSection:
 
 
 def _unread(reason: str) -> IntegrationSection:
-    return IntegrationSection(status=Status.UNREAD, headline="queue unread", reason=reason)
+    return IntegrationSection(status=Status.UNREAD, headline="the queue could not be told", reason=reason)
 
 
 def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:

@@ -14,6 +14,6 @@ def answer(world: World, ask: Ask) -> MeshSection:  # noqa: ARG001 - every owner
         )
     return MeshSection(
         status=Status.UNREAD,
-        headline="mesh unread: no other machine was asked",
+        headline="no other machine was asked",
         reason="mesh.url is set, and this version of majordomus cannot ask other machines",
     )

@@ -23,7 +23,7 @@ _MOST_PATHS = 3
 def answer(world: World, ask: Ask) -> PeersSection:
     """Everybody but the one who asks; unread where no server holds the board, since then nobody was asked."""
     if world.absence is not None:
-        return PeersSection(status=Status.UNREAD, headline="peers unread: nobody was asked", reason=world.absence)
+        return PeersSection(status=Status.UNREAD, headline="nobody was asked", reason=world.absence)
     now, hood, seen = world.now(), _asked(world, ask), world.seen()
     checkouts = tuple(checkout for checkout in world.worktrees() if not checkout.bare)
     known = elsewhere_left_out(world.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
