@@ -22,7 +22,7 @@ from brief.core.text.sanitize import clean, printable_json
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
-from brief.fast.main import terminal_columns
+from brief.fast.main import terminal_columns, unanswered
 from brief.server.ensure import ensure
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
@@ -165,6 +165,8 @@ def _understood(capability: Capability, answer: fast.Answer) -> Wire:
 
 def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any]) -> fast.Answer:
     http = capability.http
+    if here.common_dir in unanswered:
+        raise leases.NoServerError(unanswered[here.common_dir])
     if http.method == "POST":
         return fast.ask(here.common_dir, "POST", http.path, [], asked)
     params = [

@@ -12,9 +12,13 @@ from brief.fast.words import Call, read_call
 ANSWERED = 0
 NOT_ALL_READ = 10
 
+unanswered: dict[str, str] = {}
+"""Why no server answered this process, by git folder: the whole command waits for none of them a second time."""
+
 
 def run(words: list[str]) -> int | None:
     """The exit code of a call this path could answer; None where the whole command must."""
+    unanswered.clear()
     if words[:1] == ["brief"]:
         call = read_call(words[1:])
         return _brief(call) if call is not None else None
@@ -36,8 +40,12 @@ def _brief(call: Call) -> int | None:
         call.width = None if columns is None else str(columns)
     try:
         here = locate(call.root if call.root is not None else current_folder())
+    except NotLocatedError:
+        return None
+    try:
         answer = ask(here.common_dir, "GET", "/brief", call.params(here.name))
-    except (NotLocatedError, NoServerError):
+    except NoServerError as absence:
+        unanswered[here.common_dir] = str(absence)
         return None
     if answer.status != 200:
         return None

@@ -66,6 +66,15 @@ def test_no_server(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
         assert run(["brief"]) is None
 
 
+def test_a_silent_server_is_waited_for_once(lab: Lab) -> None:
+    """Where the server gives no answer the command composes by itself and does not wait for it a second time."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    with listening(path, saying(b"")) as requests:
+        assert "composed by this command alone" in lab.majordomus("brief").stdout
+    assert len(requests) == 1
+
+
 def test_body_without_a_line_end(lab: Lab, capfd: pytest.CaptureFixture[str]) -> None:
     """An answer always ends its line."""
     path = lab.runtime / "a.sock"
