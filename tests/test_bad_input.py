@@ -320,7 +320,7 @@ def test_switch_is_on(lab: Lab) -> None:
     policy(lab, "session:\n  brief_on_interval: true\n")
     got = brief(lab)
     assert (got.on_interval, got.on_interval_reason) == (True, None)
-    assert "\nevery 20 minutes\n" in lab.majordomus("brief").stdout
+    assert "\na brief every 20 minutes\n" in lab.majordomus("brief").stdout
 
 
 # ---------------------------------------------------------------- around the server

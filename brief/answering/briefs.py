@@ -29,7 +29,7 @@ class BriefInputs(SessionInputs):
     section: tuple[SectionName, ...] = Field(
         default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
     )
-    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="at most so many bytes, rows going first")
+    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="as few rows as make at most so many bytes; what was not read is always told")
     width: int | None = Field(default=None, ge=0, le=10_000, description="cut lines at so many columns")
     local: bool = Field(default=False, description="compose here and ask no other server")
 
@@ -49,13 +49,23 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
 
 def _rendered(brief: Brief, asked: BriefInputs) -> str:
     if asked.format == "line":
-        return compose_line(brief.sections, brief.generated_at, asked.width) + "\n"
+        return _line(brief, asked.width) + "\n"
 
     def form(some: Brief) -> str:
         return _form(some, asked)
 
-    chosen = narrowed(brief, asked.section)
+    chosen = narrowed(_for_page(brief, asked), asked.section)
     return form(chosen if asked.budget is None else within(chosen, asked.budget, form))
+
+
+def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
+    """The brief with a line that loses whole pieces where a page is too narrow; made while every section is whole."""
+    fits = asked.format != "text" or asked.width is None
+    return brief if fits else brief.model_copy(update={"line": _line(brief, asked.width)})
+
+
+def _line(brief: Brief, columns: int | None) -> str:
+    return compose_line(brief.sections, brief.generated_at, columns)
 
 
 def _form(brief: Brief, asked: BriefInputs) -> str:

@@ -22,8 +22,8 @@ def checkout_boards(checkouts: Sequence[Checkout], peers: Iterable[Peer]) -> tup
 def headline(count: int, boards: Sequence[Board]) -> str:
     """How many others there are, in how many checkouts and clones, and which of those could not be read."""
     checkouts = [board for board in boards if board.kind == "checkout"]
-    missing = sum(board.standing != "ready" for board in checkouts)
-    told = f", {missing} of them gone or prunable" if missing else ""
+    missing = Counter(board.standing for board in checkouts if board.standing != "ready")
+    told = "".join(f", {count} of them {standing}" for standing, count in sorted(missing.items()))
     clones = _clones_told(Counter(board.standing for board in boards if board.kind == "clone"))
     told += "," if told and clones.startswith(" and") else ""
     return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{told}{clones}"

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 
 from brief.clones.neighbours import Neighbourhood
 from brief.core.claims import Claim, against, below
-from brief.core.model import Board, Peer, PeersData, PeersSection, Row, Status
+from brief.core.life import is_waiting
+from brief.core.model import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Status
 from brief.core.presence import peers as merged
 from brief.core.task import Task
-from brief.core.text.sanitize import ago, clean, wire
+from brief.core.text.sanitize import clean, span, wire
 from brief.git import Checkout
 from brief.owners.boards import board_rows, checkout_boards, headline
 from brief.owners.copies import elsewhere_left_out, told_once
@@ -39,7 +40,8 @@ def answer(world: World, ask: Ask) -> PeersSection:
     )
     clones = told_once(hood.neighbours, {peer.episode for peer in here})
     boards = (*checkout_boards(checkouts, here), *(clone.board for clone in clones))
-    peers = _without_asker((*here, *(peer for clone in clones for peer in clone.peers)), world, ask)
+    everybody = sorted((*here, *(peer for clone in clones for peer in clone.peers)), key=_waits_last)
+    peers = _without_asker(tuple(everybody), world, ask)
     gaps = (*(clone.gap for clone in clones if clone.gap), *hood.gaps, *((seen.unread,) if seen.unread else ()))
     return PeersSection(
         status=Status.PARTIAL if gaps else Status.READ,
@@ -63,6 +65,11 @@ def _asked(world: World, ask: Ask) -> Neighbourhood:
 
 def _branch(checkout: Checkout) -> str | None:
     return wire(checkout.branch) if checkout.branch is not None else None
+
+
+def _waits_last(peer: Peer) -> bool:
+    """Who waits for a human is named first, wherever that is."""
+    return not is_waiting(peer.state)
 
 
 def _without_asker(peers: tuple[Peer, ...], world: World, ask: Ask) -> tuple[Peer, ...]:
@@ -124,22 +131,23 @@ def _peer_rows(peers: Iterable[Peer], boards: Sequence[Board], now: datetime) ->
 
 
 def _peer_row(peer: Peer, board: str, now: datetime) -> str:
-    branch = f" on {clean(peer.branch, 60)}" if peer.branch else ""
+    """Where and what first: a narrow terminal cuts the end."""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
-    place = f"{clean(board, 400)}{branch}, {clean(peer.provider, 40)} {clean(peer.episode[:8])}"
-    return f"{place}, {_state(peer, now)}{task}{_writes(peer)}"
+    provider = "" if peer.provider == "unknown" else f"{clean(peer.provider, 40)} "
+    branch = f", on {clean(peer.branch, 60)}" if peer.branch else ""
+    who = f"({provider}{clean(peer.episode[:8])}{branch})"
+    return f"{clean(board, 400)}, {_state(peer, now)}{task} {who}{_writes(peer)}"
 
 
 def _state(peer: Peer, now: datetime) -> str:
     """What it does, and how far that is known."""
+    state = "state unknown" if peer.state is EpisodeState.UNKNOWN else str(peer.state)
     if peer.source == "seen":
-        return f"{peer.state} (seen, by its folder only)"
-    heard = f"last heard {ago(now - peer.heard)}" if peer.heard is not None else "never heard"
-    silence = {"heard": "", "silent": f"silent, {heard}", "unheard": f"unheard since the server started, {heard}"}
-    told = silence[peer.standing]
-    if not told:
-        return str(peer.state)
-    return told if peer.state == "unknown" else f"{peer.state} (seen), {told}"
+        return f"{state} (seen, by its folder only)"
+    if peer.standing == "heard":
+        return state
+    told = f"{peer.standing} for {span(now - peer.heard)}" if peer.heard is not None else "never heard"
+    return told if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {told}"
 
 
 def _writes(peer: Peer) -> str:

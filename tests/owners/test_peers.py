@@ -73,7 +73,13 @@ def test_a_peer_is_told_with_what_it_does_and_where() -> None:
     (peer,) = data(found).peers
     assert (peer.state, peer.task, peer.branch, peer.checkout) == (EpisodeState.BUSY, "fix login", "fix", "/w/koda")
     assert (peer.since, peer.heard, peer.source, peer.standing) == (ago(hours=1), ago(minutes=1), "registered", "heard")
-    assert texts(found) == ["koda on fix, claude-code e2, busy: fix login"]
+    assert texts(found) == ["koda, busy: fix login (claude-code e2, on fix)"]
+
+
+def test_what_is_not_known_of_a_peer_is_no_word_alone() -> None:
+    """A state that nobody gave is said to be one, and a provider that nobody named is left out."""
+    sessions = Known([episode("e2", "/w/b", provider="unknown", state=EpisodeState.UNKNOWN)])
+    assert texts(asked(sessions, checkout("/r"), checkout("/w/b"))) == ["b, state unknown (e2, on main)"]
 
 
 def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
@@ -81,7 +87,7 @@ def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
     found = asked(Known(unheard=[episode("e2", "/w/b", branch=None)]), checkout("/r"), checkout("/w/b"))
     (peer,) = data(found).peers
     assert (peer.standing, peer.state, peer.task) == ("unheard", EpisodeState.UNKNOWN, None)
-    assert texts(found) == ["b, claude-code e2, unheard since the server started, last heard 1m ago"]
+    assert texts(found) == ["b, unheard for 1m (claude-code e2)"]
 
 
 GONE: list[tuple[dict[str, Any], str, str]] = [
@@ -103,7 +109,7 @@ def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], standing: 
     found = asked(Known([episode("e2", "/w/b")]), checkout("/r"), checkout("/w/b", **fields))
     assert boards(found) == [("/r", "ready", 0), ("/w/b", standing, 1)]
     assert data(found).boards[1].reason == reason
-    assert found.headline == "1 other session in 2 checkouts, 1 of them gone or prunable"
+    assert found.headline == f"1 other session in 2 checkouts, 1 of them {standing}"
     assert texts(found)[-1] == f"b is {standing}: {reason}"
 
 
@@ -137,8 +143,8 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert boards(found) == [("/r", "ready", 0), (f"/w/{hostile}", "ready", 1), (r"/w/d\xff", "gone", 1)]
     assert [(peer.branch, peer.task) for peer in data(found).peers] == [(hostile, hostile), ("main", None)]
     assert texts(found) == [
-        "abc on abc, claude-code e2, busy: abc",
-        r"d\xff on main, claude-code e3, busy",
+        "abc, busy: abc (claude-code e2, on abc)",
+        r"d\xff, busy (claude-code e3, on main)",
         r"d\xff is gone: its folder is missing; it is locked: stick\xff ; git worktree prune forgets it",
     ]
     assert PeersSection.model_validate_json(found.model_dump_json()) == found

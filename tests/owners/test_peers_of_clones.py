@@ -100,7 +100,7 @@ def test_the_sessions_of_clones_are_peers() -> None:
         ("clone", "b", 0),
     ]
     assert (section.data.count, [peer.episode for peer in section.data.peers]) == (2, ["e1", "e2"])
-    assert section.rows[0].text == "/other/a on main, claude-code e1, busy"
+    assert section.rows[0].text == "/other/a, busy (claude-code e1, on main)"
     assert section.as_of == NOW - timedelta(seconds=0.5)
 
 

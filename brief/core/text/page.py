@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.model import Brief, Level, Section, Status
+from brief.core.model import Brief, Level, Row, Section, Status
 from brief.core.text.line import fit
 from brief.core.text.sanitize import clean
 
@@ -30,10 +30,16 @@ def section_lines(section: Section) -> list[str]:
     lines = [f"{section.name:<11}  {section.status:<{_STATUS_CELLS}}  {section.headline}"]
     if section.reason:
         lines.append(f"{_INDENT}why: {clean(section.reason, 600)}")
-    lines += [f"{_INDENT}{_mark(row.level)}{row.text}" for row in section.rows]
+    lines += [f"{_INDENT}{_mark(row.level)}{row.text}" for row in rows_beside_reason(section)]
     if section.omitted:
         lines.append(f"{_INDENT}and {section.omitted} more: {section.see}")
     return lines
+
+
+def rows_beside_reason(section: Section) -> tuple[Row, ...]:
+    """The rows of a section, without those that are a sentence of its reason: nothing is said twice in a row."""
+    said = (section.reason or "").split("; ")
+    return tuple(row for row in section.rows if row.text not in said)
 
 
 def _mark(level: Level) -> str:
@@ -47,7 +53,7 @@ def _head(brief: Brief) -> list[str]:
         if by.kind == "lease-holder"
         else f"composed by this command alone: {clean(by.reason or '', 400)}"
     )
-    rhythm = f"every {brief.interval_minutes} minutes"
+    rhythm = f"a brief every {brief.interval_minutes} minutes"
     off = f"no brief on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
     return [f"{clean(brief.repository.root, 400)}  {where(brief)}", composed, off]
 

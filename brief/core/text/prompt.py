@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brief.core.model import Brief, Section, Status, wire_time
 from brief.core.text.fence import defused
-from brief.core.text.page import where
+from brief.core.text.page import rows_beside_reason, where
 from brief.core.text.sanitize import clean
 
 OPENING = (
@@ -34,7 +34,7 @@ def _section(section: Section) -> list[str]:
     if section.reason and section.status is not Status.UNDECLARED:
         headline += f"; why: {_defused(section.reason)}"
     left_out = [f"- and {section.omitted} more: {section.see}"] if section.omitted else []
-    return [headline, *(f"- {_defused(row.text)}" for row in section.rows), *left_out]
+    return [headline, *(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
 
 
 def _defused(text: str) -> str:

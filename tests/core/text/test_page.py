@@ -27,7 +27,7 @@ def test_a_page_says_who_composed_what_and_when() -> None:
 def test_a_page_on_an_interval_says_how_often() -> None:
     """Where the switch is on, the minutes stand in its place."""
     on = brief().model_copy(update={"on_interval": True, "on_interval_reason": None})
-    assert "\nevery 20 minutes\n" in page(on)
+    assert "\na brief every 20 minutes\n" in page(on)
 
 
 def test_a_page_of_a_command_alone_says_why() -> None:
@@ -52,6 +52,12 @@ def test_rows_stand_under_their_section_with_their_level() -> None:
         "             ▲ HIGH b",
         "             and 4 more: majordomus alerts list",
     ]
+
+
+def test_what_the_reason_says_is_no_row_as_well() -> None:
+    """A row that is a sentence of the reason is left out; the others stay."""
+    told = section_page(section("peers", Status.PARTIAL, reason="a hangs; b hangs", rows=rows("a hangs") + rows("c")))
+    assert told.splitlines()[1:] == ["             why: a hangs; b hangs", "             - c"]
 
 
 def test_a_page_ends_with_what_was_not_read() -> None:
