@@ -109,10 +109,11 @@ def is_gone(entry: Entry) -> bool:
     One alone proves nothing: a process of another container is not seen, and a server that ends still runs.
     """
     process = {"pid": entry.pid, "process_start": entry.process_start, "boot_id": entry.boot_id}
-    return not is_running(process) and not _is_listening(entry.socket)
+    return not is_running(process) and not is_listening(entry.socket)
 
 
-def _is_listening(path: str) -> bool:
+def is_listening(path: str) -> bool:
+    """Whether somebody takes calls at a socket, or may: only a refusal and a missing file say no."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(0)

@@ -25,7 +25,7 @@ from brief.server.lease import DATABASE, Lease
 from brief.server.lines import LineKeeper
 from brief.server.listing import Listing
 from brief.server.made import Made
-from brief.server.runtime import runtime_folder, socket_name
+from brief.server.runtime import runtime_folder, socket_name, sweep
 from brief.server.serving import serving
 from brief.server.stopping import Stopping
 from brief.server.web import WebServer, bind_loopback, bind_unix
@@ -57,6 +57,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
         name = socket_name(lease.common_dir, lease.epoch)
         path = runtime_folder(os.environ, name) / name
+        sweep(path.parent, lease.common_dir)
         listeners = [leaving.enter_context(_listening(path))]
         tcp = _by_tcp(_trusted_port(lease, root))
         if tcp is not None:

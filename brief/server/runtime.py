@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from brief.clones.entries import is_listening
 from brief.core.errors import RuntimeFolderError
 
 SOCKET_PATH_BYTES = 104
@@ -42,8 +43,19 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
 
 def socket_name(common_dir: str, epoch: int) -> str:
     """The name of the socket of one repository and one epoch."""
-    digest = hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:12]
-    return f"{digest}-{epoch}.sock"
+    return f"{_digest(common_dir)}-{epoch}.sock"
+
+
+def sweep(folder: Path, common_dir: str) -> None:
+    """Remove the sockets that killed servers of a repository left; its lease must be held, so no other is just made."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f"{_digest(common_dir)}-*.sock"):
+            if not is_listening(str(path)):
+                path.unlink()
+
+
+def _digest(common_dir: str) -> str:
+    return hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:12]
 
 
 def _fits(folder: Path, name: str) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.errors import RuntimeFolderError
-from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, socket_name
+from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, socket_name, sweep
 
 NAME = socket_name("/repo/.git", 1_800_000_000_000)
 
@@ -162,3 +163,16 @@ def test_the_name_of_a_socket_is_its_repository_and_its_epoch() -> None:
     """Two repositories, and two epochs of one, never share a socket; bytes that are no UTF-8 make a name too."""
     names = {socket_name(place, epoch) for place in ("/a", "/b", os.fsdecode(b"/\xff")) for epoch in (1, 2)}
     assert len(names) == 6
+
+
+def test_sockets_of_killed_servers_are_swept(short: Path) -> None:
+    """Those of this repository at which nobody listens go; who is superseded, and other repositories, keep theirs."""
+    dead, alive, other = (short / socket_name(*of) for of in (("/a", 1), ("/a", 2), ("/b", 1)))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(alive))
+        listener.listen()
+        for path in (dead, other):
+            with socket.socket(socket.AF_UNIX) as left:
+                left.bind(str(path))
+        sweep(short, "/a")
+    assert sorted(short.iterdir()) == sorted((alive, other))
