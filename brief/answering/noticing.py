@@ -135,10 +135,8 @@ async def archive_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
         found = find(_folders(desk, look), asked.slug)
         tracked_too = look.ask.settings.alerts.archive_tracked
         moved = archive(found.folder, [found.file.slug], even_tracked=tracked_too)
-        did = "archived" if moved.slugs else "left"
-        return Noticed(
-            did=did, slug=found.file.slug, kind="", title="", path=wire(found.file.path), detail=moved.reason
-        )
+        did, path = ("archived", moved.paths[0]) if moved.paths else ("left", found.file.path)
+        return Noticed(did=did, slug=found.file.slug, kind="", title="", path=wire(path), detail=moved.reason)
 
     return await in_thread(work)
 
