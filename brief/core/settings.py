@@ -107,7 +107,7 @@ class ServerSettings(_Part):
     """The server of the repository."""
 
     idle_minutes: int = Field(
-        default=15, ge=1, le=10_080, description="Minutes with no open session and no call after which the server ends."
+        default=15, ge=1, le=10_080, description="Minutes without a call after which the server ends."
     )
     port: int | None = Field(
         default=None,
@@ -157,7 +157,7 @@ class IntegrationSettings(_Part):
         description="The branch that the queue is merged into; null takes the repository's default branch.",
     )
     refresh_minutes: int = Field(
-        default=10, ge=1, le=1_440, description="Minutes after which the server observes the queue anew."
+        default=10, ge=1, le=1_440, description="Minutes after which what was seen of the queue is told as old."
     )
     api_url: Annotated[str | None, Expects("an address such as https://github.example.org/api/v3, or null")] = Field(
         default=None,
