@@ -28,11 +28,12 @@ def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> s
 
 
 def keep_briefed(interval_minutes: int) -> str:
-    """The lines that tell a session how to stay up to date."""
+    """The lines that tell a session how to stay up to date, and how others are kept so."""
     often = "every minute" if interval_minutes == 1 else f"every {interval_minutes} minutes"
     return (
         f"Keep briefed: read what `majordomus brief` prints {often}, and before each new task.\n"
         "Where this client can schedule a prompt or a command of yours, schedule it now.\n"
+        'Say what you work on, which the others read: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
     )
 
 
