@@ -75,6 +75,7 @@ class OneLock(Wire):
     slug: str
     session_id: str | None
     path: str
+    expires: str | None = None
     unread: tuple[str, ...] = ()
 
 
@@ -181,7 +182,9 @@ def _held(desk: Desk, held: Held) -> str:
         return f"{component} may be locked: {wire(held.path)} cannot be read ({held.fault}); mend it, or release it with --force"
     since = f" since {_spelled(held.since)}" if held.since else ""
     holder = (
-        f"session {clean(held.session_id, 60)} ({_owner(desk, held.notice)})" if held.session_id else "nobody by name"
+        f"session {clean(held.session_id, 60)} (owner {_owner(desk, held.notice)})"
+        if held.session_id
+        else "nobody by name"
     )
     return f"{component} is locked by {holder}{since}: {clean(held.notice.title, 120)} ({wire(held.path)})"
 
@@ -193,6 +196,7 @@ def _one(did: str, component: str, notice: Notice | None, path: str, unread: tup
         slug=notice.slug if notice else "",
         session_id=notice.session_id if notice else None,
         path=wire(path),
+        expires=_spelled(notice.expires) if notice else None,
         unread=unread,
     )
 
@@ -201,7 +205,8 @@ def one_text(answer: OneLock) -> str:
     """What became of the lock, and what could not be looked at."""
     holder = f" by session {clean(answer.session_id, 60)}" if answer.session_id else ""
     unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
-    return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}\n{clean(answer.path, 1_000)}\n{unread}"
+    until = f", until {answer.expires}" if answer.expires else ""
+    return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}{until}\n{clean(answer.path, 1_000)}\n{unread}"
 
 
 def status_text(answer: Locks) -> str:
@@ -214,7 +219,7 @@ def status_text(answer: Locks) -> str:
 
 
 def _line(lock: Lock) -> str:
-    holder = f"session {clean(lock.session_id, 60)}, {lock.owner}" if lock.session_id else "no session named"
+    holder = f"session {clean(lock.session_id, 60)}, owner {lock.owner}" if lock.session_id else "no session named"
     since = f", since {lock.since}" if lock.since else ""
     until = f", until {lock.expires}" if lock.expires else ""
     return f"  {clean(lock.component or '?', 60)}: {holder}{since}{until}: {clean(lock.title, 120)} ({clean(lock.slug, 80)})"
