@@ -187,10 +187,10 @@ class Desk:
         if own is not None:
             return own.episode.id
         here = sum(one.episode.checkout == ask.checkout for one in self._sessions.known())
-        found = f"{here} episodes are open" if here else "no episode is open"
-        raise UsageError(
-            f"{found} in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
-        )
+        where = f"in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
+        if here:
+            raise UsageError(f"{here} episodes are open {where}")
+        raise UsageError(f"no episode is open {where}, or open one with majordomus episode open")
 
     def _shelf(self, folders: tuple[str, ...]) -> Shelf:
         return self._store(folders).read()

@@ -29,7 +29,7 @@ class BriefInputs(SessionInputs):
     section: tuple[SectionName, ...] = Field(
         default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
     )
-    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="as few rows as make at most so many bytes; what was not read is always told")
+    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="leave out rows to fit into so many bytes")
     width: int | None = Field(default=None, ge=0, le=10_000, description="cut lines at so many columns")
     local: bool = Field(default=False, description="compose here and ask no other server")
 

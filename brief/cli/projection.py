@@ -16,7 +16,7 @@ from brief.answering.shape import Capability, Positional, Problem, Rendered
 from brief.cli.lone import lone_desk
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
-from brief.core.errors import ANSWERED, MajordomusError, NoServerError, UsageError
+from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
 from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.fast import ask as fast
@@ -51,8 +51,8 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
     else:
         parser.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
     if capability.strict is not None:
-        told = f"exit {capability.strict} where the answer is not in full, or not as it must be"
-        parser.add_argument("--strict", action="store_true", help=told)
+        told = "not all was read" if capability.strict == NOT_ALL_READ else "something is not as it must be"
+        parser.add_argument("--strict", action="store_true", help=f"exit {capability.strict} where {told}")
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:

@@ -93,7 +93,8 @@ def judge_server(status: dict[str, Any] | None, why: str, ours: str, *, running:
             "server",
             f"outdated: it runs version {version} and this is {ours}; majordomus serve stop ends it, serve ensure begins anew",
         )
-    return ok("server", f"answers, version {version}, {status.get('episodes')} open episodes")
+    count = status.get("episodes")
+    return ok("server", f"answers, version {version}, {count} open episode{'' if count == 1 else 's'}")
 
 
 def judge_socket(

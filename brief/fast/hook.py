@@ -39,6 +39,10 @@ SPEAKING = ("session-start", "user-prompt-submit")
 """The events at which a session reads something."""
 
 
+class UnknownEventError(Exception):
+    """The command names no event that there is; the sentence says which there are."""
+
+
 class Call:
     """What a hook has to tell: which `event` in which checkout, and of the client's words what is used.
 
@@ -75,6 +79,9 @@ def hook(words: list[str], alone: Alone) -> int:
     try:
         event = _named(words)
         context = _context(event, until, alone)
+    except UnknownEventError as fault:
+        tell(f"the hook did nothing: {fault}")
+        return 0
     except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
         tell(f"the hook did nothing: {fault!r}")
         return 0
@@ -96,11 +103,12 @@ def _end_by_then() -> None:
 
 
 def _named(words: list[str]) -> str:
-    """The event that is named, in our spelling or in a client's; raises ValueError."""
+    """The event that is named, in our spelling or in a client's; raises UnknownEventError."""
     for event, name in EVENTS.items():
         if words in ([event], [name]):
             return event
-    raise ValueError(f"{' '.join(words)[:MOST_WORD]} is no event; name one of {', '.join(EVENTS)}")
+    named = f"{' '.join(words)[:MOST_WORD]} is no event" if words else "no event is named"
+    raise UnknownEventError(f"{named}; name one of {', '.join(EVENTS)}")
 
 
 def _context(event: str, until: float, alone: Alone) -> str:

@@ -8,7 +8,7 @@ from brief.core.episode import KnownEpisode
 from brief.core.model import EpisodeFact, Level, Row, StateData, StateSection, Status, TaskFact
 from brief.core.settings import Settings
 from brief.core.task import Task, believable_next, is_ageing
-from brief.core.text.sanitize import ago, clean, span
+from brief.core.text.sanitize import ago, clean
 from brief.owners.world import Ask, World, own_episode
 
 
@@ -62,7 +62,7 @@ def _task_fact(task: Task, now: datetime, settings: Settings) -> TaskFact:
 
 def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, ask: Ask, now: datetime) -> str:
     if fact is not None:
-        return f"{clean(fact.title)}, since {span(now - fact.since)}"
+        return f"{clean(fact.title)}, begun {ago(now - fact.since)}"
     if own is not None:
         return f"episode {own.episode.id} has no task"
     if ask.session is not None:

@@ -36,7 +36,7 @@ def test_nobody_is_here() -> None:
 def test_the_only_episode_here_is_the_one_that_asks() -> None:
     """Without a name, the one open episode of the checkout is meant, with its task."""
     found = answer(world(Known([episode()], tasks=[task()])), ask())
-    assert found.headline == "fix login, since 12m"
+    assert found.headline == "fix login, begun 12m ago"
     held = data(found)
     assert held.episode is not None
     assert held.task is not None
@@ -54,7 +54,7 @@ def test_of_several_nobody_is_guessed() -> None:
 def test_the_one_that_names_itself_is_meant() -> None:
     """By its id, never by its position."""
     sessions = Known([episode("e1"), episode("e2")], tasks=[task("e1"), task("e2", title="write docs")])
-    assert answer(world(sessions), ask(session="e2")).headline == "write docs, since 12m"
+    assert answer(world(sessions), ask(session="e2")).headline == "write docs, begun 12m ago"
 
 
 def test_two_checkouts_never_show_each_others_state() -> None:
@@ -65,7 +65,7 @@ def test_two_checkouts_never_show_each_others_state() -> None:
         "no episode is open in this checkout",
         StateData(episode=None, open=0, task=None),
     )
-    assert answer(world(sessions), ask("/a")).headline == "fix login, since 12m"
+    assert answer(world(sessions), ask("/a")).headline == "fix login, begun 12m ago"
 
 
 @pytest.mark.parametrize("neighbour", ["/a/b", "/", "/A", "/a ", "/a-2"])
@@ -77,7 +77,7 @@ def test_a_checkout_is_its_path_and_no_other(neighbour: str) -> None:
 def test_an_episode_that_asks_from_elsewhere_is_told_where_it_was_opened() -> None:
     """It is still itself; that it stands in another checkout is said."""
     found = answer(world(Known([episode("e1", "/a")], tasks=[task()])), ask("/b", session="e1"))
-    assert found.headline == "fix login, since 12m"
+    assert found.headline == "fix login, begun 12m ago"
     assert [row.text for row in found.rows] == ["this episode was opened in /a"]
     assert data(found).open == 0
 
@@ -133,4 +133,4 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert (held.task.title, held.task.scope, held.task.next) == (hostile, (hostile,), hostile)
     assert held.episode.checkout == hostile
     shown = [found.headline, *(row.text for row in found.rows)]
-    assert shown == ["abc d, since 12m", "this episode was opened in abc d", "scope abc d", "next: abc d"]
+    assert shown == ["abc d, begun 12m ago", "this episode was opened in abc d", "scope abc d", "next: abc d"]
