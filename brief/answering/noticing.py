@@ -13,6 +13,7 @@ from brief.core.days import local_day
 from brief.core.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.model import Wire
 from brief.core.notice import Audience, Kind, Notice, Recurring, Severity
+from brief.core.relevance import fault
 from brief.core.text.sanitize import clean, wire
 from brief.desk import Desk, Look
 from brief.notices.archiving import move, why_not
@@ -87,10 +88,7 @@ async def add_alert(desk: Desk, asked: AddInputs) -> Noticed:
     """Write a new notice into the repository's own folder; the same title twice makes two."""
 
     def work() -> Noticed:
-        if asked.kind is Kind.LOCK:
-            raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
-        if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
-            raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
+        _refuse_unfit(asked)
         look = looked(desk, asked)
         made = create(_folders(desk, look)[0], _fields(asked, look.ask.checkout), _body(asked), desk.now())
         return _noticed("added", made.notice, made.path)
@@ -125,7 +123,9 @@ async def acknowledge_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
         found = find(_folders(desk, look), asked.slug)
         _, notice = content(found.file)
         if notice.kind is not Kind.COURTESY:
-            raise UsageError(f"{clean(notice.slug)} is a {notice.kind}, shown until it is done or its time is over")
+            raise UsageError(
+                f"{clean(notice.slug)} is of kind {notice.kind}, shown until it is done or its time is over"
+            )
         marked = mark_seen(desk.world.state_dir, session, [notice.slug])
         before = "" if marked else ", who had read it before"
         return _noticed("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
@@ -176,6 +176,18 @@ async def migrate_reminders(desk: Desk, asked: MigrateInputs) -> Taken:
 
 def _folders(desk: Desk, look: Look) -> tuple[str, ...]:
     return notice_folders(desk.world.state_dir, look.ask)
+
+
+def _refuse_unfit(asked: AddInputs) -> None:
+    """Raise UsageError for what could be written and would not be read as it was meant."""
+    if asked.kind is Kind.LOCK:
+        raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
+    if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
+        raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
+    if not clean(asked.title):
+        raise UsageError("title: a notice needs one; say in a line what the others have to know")
+    if broken := fault(asked.applies_when):
+        raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
 
 
 def _readable(found: Found) -> Notice | None:
