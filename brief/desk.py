@@ -173,11 +173,12 @@ class Desk:
             self._told(look, brief)
         return brief
 
-    def told(self, session: str, before: datetime) -> None:
-        """Note that a session was told all that was owed to it up to a moment; what cannot be noted is told again."""
-        if isinstance(self._sessions, Board):
+    def told(self, session: str, text: str) -> None:
+        """Note what of that which is owed to a session stands in the text it reads; what cannot be noted is told again."""
+        told = [one.number for one in self._sessions.signals(session) if one.line in text]
+        if told:
             with contextlib.suppress(StoreError, SupersededError):
-                self._sessions.told(session, before)
+                self.board.told(told)
 
     def episode_meant(self, ask: Ask) -> str:
         """The id of the episode a command is about; raises UsageError where that cannot be told."""

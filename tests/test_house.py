@@ -70,7 +70,7 @@ def test_unrun_test_is_only_told(tmp_path: Path) -> None:
 
 def run_cases(folder: Path, cases: list[str], *, no_skips: str) -> subprocess.CompletedProcess[str]:
     """Run pytest on those cases and a test that passes, with the conftest of the project and the plugin it names."""
-    for name in ("conftest.py", "lab.py"):
+    for name in ("conftest.py", "lab.py", "place.py"):
         shutil.copy(ROOT / "tests" / name, folder)
     for case in cases:
         (folder / f"test_{case}.py").write_text(UNRUN[case])

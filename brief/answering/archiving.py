@@ -6,7 +6,7 @@ from brief.core.judge import Expired, judge
 from brief.core.notice import Notice
 from brief.desk import Desk
 from brief.notices.archiving import archive
-from brief.owners.alerts import Judged, lock_owner, notice_folders
+from brief.owners.alerts import Judged, lock_owners, notice_folders
 from brief.owners.world import Ask
 from brief.zone import zone
 
@@ -17,9 +17,10 @@ def archive_expired(desk: Desk, ask: Ask, found: Judged) -> None:
         return
     slugs = frozenset(each.notice.slug for each in found.expired)
     days = zone(ask.settings)[0]
+    owner = lock_owners(desk.world)
 
     def is_over(notice: Notice) -> bool:
-        return isinstance(judge(notice, desk.now(), days, lock_owner(desk.world, notice)), Expired)
+        return isinstance(judge(notice, desk.now(), days, owner(notice)), Expired)
 
     for folder in notice_folders(desk.world.state_dir, ask):
         archive(folder, slugs, is_over, even_tracked=ask.settings.alerts.archive_tracked)

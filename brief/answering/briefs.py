@@ -41,8 +41,9 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
     if form not in kept.renderings:
         kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
     session = asked.session
-    if session is not None and asked.format != "line":  # the line has no room for what is said once
-        await in_thread(lambda: desk.told(session, kept.value.generated_at))
+    if session is not None and asked.format != "line" and desk.world.sessions.signals(session):
+        told = "\n".join(_row_texts(_chosen(kept.value, asked)))
+        await in_thread(lambda: desk.told(session, told))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
 
@@ -50,12 +51,17 @@ async def brief_session(desk: Desk, asked: BriefInputs) -> Rendered:
 def _rendered(brief: Brief, asked: BriefInputs) -> str:
     if asked.format == "line":
         return _line(brief, asked.width) + "\n"
+    return _form(_chosen(brief, asked), asked)
 
-    def form(some: Brief) -> str:
-        return _form(some, asked)
 
+def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
+    """What is shown of a brief."""
     chosen = narrowed(_for_page(brief, asked), asked.section)
-    return form(chosen if asked.budget is None else within(chosen, asked.budget, form))
+    return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked))
+
+
+def _row_texts(brief: Brief) -> list[str]:
+    return [row.text for section in brief.sections for row in section.rows]
 
 
 def _for_page(brief: Brief, asked: BriefInputs) -> Brief:

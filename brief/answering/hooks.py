@@ -127,9 +127,10 @@ async def _composed(desk: Desk, look: Look, asked: HookInputs) -> str:
         return await _told_once(desk, asked.session, shown, lambda shown: block(shown, budget))
     shown, kept = await asyncio.gather(_shown(desk, look.ask), desk.brief(asked.root, asked.session, local=False))
     session = asked.session
+    text = await _told_once(desk, session, shown, lambda shown: start_text(shown, kept.value, budget))
     if session is not None:
-        await _aside(in_thread(lambda: desk.told(session, kept.value.generated_at)))
-    return await _told_once(desk, session, shown, lambda shown: start_text(shown, kept.value, budget))
+        await _aside(in_thread(lambda: desk.told(session, text)))
+    return text
 
 
 async def _shown(desk: Desk, ask: Ask) -> list[Shown]:

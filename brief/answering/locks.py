@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from pydantic import Field
 
 from brief.answering.shape import SessionInputs, Words
-from brief.core.errors import ConflictError, UsageError
+from brief.core.errors import ConflictError
 from brief.core.judge import stands
 from brief.core.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.model import Wire
 from brief.core.notice import Notice
 from brief.core.text.sanitize import clean, wire
 from brief.desk import Desk, Look
-from brief.notices.locking import Held, Request, Stands, place, release, standing
-from brief.owners.alerts import notice_folders, owner_of
+from brief.notices.locking import Held, Placed, Request, Stands, place, release, standing
+from brief.owners.alerts import lock_owners, notice_folders
 from brief.threads import in_thread
 from brief.zone import zone
 
@@ -83,20 +84,13 @@ async def place_lock(desk: Desk, asked: PlaceInputs) -> OneLock:
     """Place a lock; of callers at the same time one places it, and the others are told who holds it."""
 
     def work() -> OneLock:
-        look = desk.look(asked.root, asked.session)
-        if asked.session is None:
-            raise UsageError("a lock needs its owner; give --session UUID, or set CLAUDE_CODE_SESSION_ID")
-        ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
-        request = Request(
-            component=asked.component, session_id=asked.session, title=asked.title, body=asked.body, ttl=ttl
-        )
-        placed = place(_folders(desk, look), request, desk.now(), _stands(desk, look))
-        if isinstance(placed, Held):
-            if placed.session_id == asked.session:
-                return _one("held already", asked.component, placed.notice, placed.path)
-            raise ConflictError(_held(desk, placed))
-        unread = _unread(placed.unread)
-        return _one("placed", asked.component, placed.notice, placed.path, unread)
+        look, owner = desk.look(asked.root, asked.session), lock_owners(desk.world)
+        placed = place(_folders(desk, look), _request(asked), desk.now(), _stands(desk, look, owner))
+        if isinstance(placed, Placed):
+            return _one("placed", asked.component, placed.notice, placed.path, _unread(placed.unread))
+        if placed.is_of(asked.session):
+            return _one("held already", asked.component, placed.notice, placed.path)
+        raise ConflictError(_held(placed, owner))
 
     return await in_thread(work)
 
@@ -105,13 +99,13 @@ async def release_lock(desk: Desk, asked: ReleaseInputs) -> OneLock:
     """Release the session's lock on a component."""
 
     def work() -> OneLock:
-        look = desk.look(asked.root, asked.session)
+        look, owner = desk.look(asked.root, asked.session), lock_owners(desk.world)
         session = None if asked.force and asked.session is None else desk.episode_meant(look.ask)
         released = release(
             _folders(desk, look),
             asked.component,
             session,
-            stands=_stands(desk, look),
+            stands=_stands(desk, look, owner),
             force=asked.force,
             even_tracked=look.ask.settings.alerts.archive_tracked,
         )
@@ -124,12 +118,14 @@ async def list_locks(desk: Desk, asked: LocksInputs) -> Locks:
     """Every lock that stands, with its owner."""
 
     def work() -> Locks:
-        look = desk.look(asked.root, asked.session)
-        found = standing(_folders(desk, look), _stands(desk, look))
+        look, owner = desk.look(asked.root, asked.session), lock_owners(desk.world)
+        found = standing(_folders(desk, look), _stands(desk, look, owner))
         days, _, _ = zone(look.ask.settings)
         since = look.ask.settings.alerts.lock_owner_since
         return Locks(
-            locks=tuple(_lock(desk, lock, path, must=must_name_owner(lock, since, days)) for lock, path in found.locks),
+            locks=tuple(
+                _lock(lock, path, owner(lock), must=must_name_owner(lock, since, days)) for lock, path in found.locks
+            ),
             unread=_unread(found.unread),
         )
 
@@ -140,14 +136,16 @@ def _folders(desk: Desk, look: Look) -> tuple[str, ...]:
     return notice_folders(desk.world.state_dir, look.ask)
 
 
-def _stands(desk: Desk, look: Look) -> Stands:
+def _request(asked: PlaceInputs) -> Request:
+    ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
+    session = asked.session or ""
+    return Request(component=asked.component, session_id=session, title=asked.title, body=asked.body, ttl=ttl)
+
+
+def _stands(desk: Desk, look: Look, owner: Callable[[Notice], Owner]) -> Stands:
     """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
     days, _, _ = zone(look.ask.settings)
-    return lambda lock: stands(lock, desk.now(), days, _owner(desk, lock))
-
-
-def _owner(desk: Desk, lock: Notice) -> Owner:
-    return owner_of(desk.world, lock.session_id) if lock.session_id else Owner.UNKNOWN
+    return lambda lock: stands(lock, desk.now(), days, owner(lock))
 
 
 def _unread(files: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
@@ -155,7 +153,7 @@ def _unread(files: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return tuple(why if wire(path) in why else f"{wire(path)}: {why}" for path, why in files)
 
 
-def _lock(desk: Desk, lock: Notice, path: str, *, must: bool) -> Lock:
+def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
     return Lock(
         component=lock.component,
         slug=lock.slug,
@@ -163,7 +161,7 @@ def _lock(desk: Desk, lock: Notice, path: str, *, must: bool) -> Lock:
         session_id=lock.session_id,
         since=_spelled(lock.created),
         expires=_spelled(lock.expires),
-        owner=_owner(desk, lock),
+        owner=owner,
         standing=lock_class(lock),
         must_name_owner=must,
         path=wire(path),
@@ -176,17 +174,20 @@ def _spelled(when: object) -> str | None:
     return when.isoformat(" ", "minutes") if isinstance(when, datetime) else str(when)
 
 
-def _held(desk: Desk, held: Held) -> str:
-    component = clean(held.component, 60)
-    if held.notice is None:
-        return f"{component} may be locked: {wire(held.path)} cannot be read ({held.fault}); mend it, or release it with --force"
-    since = f" since {_spelled(held.since)}" if held.since else ""
+def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
+    """Who holds the lock, alive, gone or unknown, since when, until when, and why."""
+    component, lock = clean(held.component, 60), held.notice
+    if lock is None:
+        why = f"{wire(held.path)} cannot be read ({held.fault})"
+        return f"{component} may be locked: {why}; mend it, or release it with --force"
     holder = (
-        f"session {clean(held.session_id, 60)} (owner {_owner(desk, held.notice)})"
-        if held.session_id
-        else "nobody by name"
+        f"session {clean(lock.session_id, 60)} (owner {owner(lock)})"
+        if lock.session_id
+        else "a session it does not name"
     )
-    return f"{component} is locked by {holder}{since}: {clean(held.notice.title, 120)} ({wire(held.path)})"
+    since = f", since {_spelled(lock.created)}" if lock.created else ""
+    until = f", until {_spelled(lock.expires)}" if lock.expires else ""
+    return f"{component} is locked by {holder}{since}{until}: {clean(lock.title, 120)} ({wire(held.path)})"
 
 
 def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:
@@ -203,7 +204,7 @@ def _one(did: str, component: str, notice: Notice | None, path: str, unread: tup
 
 def one_text(answer: OneLock) -> str:
     """What became of the lock, and what could not be looked at."""
-    holder = f" by session {clean(answer.session_id, 60)}" if answer.session_id else ""
+    holder = f", session {clean(answer.session_id, 60)}" if answer.session_id else ""
     unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
     until = f", until {answer.expires}" if answer.expires else ""
     return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}{until}\n{clean(answer.path, 1_000)}\n{unread}"

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from pydantic import Field
 
 from brief.answering.alerts import AlertsInputs, looked
-from brief.answering.shape import SessionInputs, Words
+from brief.answering.shape import FileName, SessionInputs, Words
 from brief.core.days import local_day
-from brief.core.errors import NotFoundError, UsageError
+from brief.core.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.model import Wire
 from brief.core.notice import Audience, Kind, Notice, Recurring, Severity
+from brief.core.relevance import fault
 from brief.core.text.sanitize import clean, wire
 from brief.desk import Desk, Look
-from brief.notices.archiving import archive
-from brief.notices.finding import find
+from brief.notices.archiving import move, why_not
+from brief.notices.finding import Found, content, find
 from brief.notices.migrating import migrate
 from brief.notices.seen import mark_seen
+from brief.notices.turns import turn
 from brief.notices.writing import create, set_done
 from brief.owners.alerts import notice_folders
 from brief.threads import in_thread
 from brief.zone import zone
 
 BUG_DEP_PRIORITY = 8
+
+CHECKOUT_FIELD = "checkout"
+"""Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
 
 
 class AddInputs(AlertsInputs):
@@ -51,16 +57,19 @@ class NoticeInputs(SessionInputs):
 class MigrateInputs(SessionInputs):
     """The list of reminders to take over."""
 
-    file: Words = Field(max_length=4_000, description="a reminders list in Markdown")
+    file: FileName = Field(max_length=4_000, description="a reminders list in Markdown")
 
 
 class Noticed(Wire):
-    """What became of a notice: `did` is `added`, `done`, `was done`, `moved`, `acknowledged`, `archived` or `left`."""
+    """What became of a notice: `did` is `added`, `done`, `was done`, `moved`, `acknowledged` or `archived`.
 
-    did: str
+    `kind` and `title` are None for a file that was archived because it cannot be read as a notice.
+    """
+
+    did: Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
     slug: str
-    kind: str
-    title: str
+    kind: Kind | None
+    title: str | None
     path: str
     detail: str | None = None
 
@@ -79,12 +88,9 @@ async def add_alert(desk: Desk, asked: AddInputs) -> Noticed:
     """Write a new notice into the repository's own folder; the same title twice makes two."""
 
     def work() -> Noticed:
-        if asked.kind is Kind.LOCK:
-            raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
-        if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
-            raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
+        _refuse_unfit(asked)
         look = looked(desk, asked)
-        made = create(_folders(desk, look)[0], _fields(asked), _body(asked), desk.now())
+        made = create(_folders(desk, look)[0], _fields(asked, look.ask.checkout), _body(asked), desk.now())
         return _noticed("added", made.notice, made.path)
 
     return await in_thread(work)
@@ -115,28 +121,34 @@ async def acknowledge_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
         look = desk.look(asked.root, asked.session)
         session = desk.episode_meant(look.ask)
         found = find(_folders(desk, look), asked.slug)
-        marked = mark_seen(desk.world.state_dir, session, [found.file.slug])
-        notice = _active(desk, look, found.file.slug)
+        _, notice = content(found.file)
         if notice.kind is not Kind.COURTESY:
             raise UsageError(
-                f"{clean(notice.slug)} is a {notice.kind}: it is shown until it is done or its time is over"
+                f"{clean(notice.slug)} is of kind {notice.kind}, shown until it is done or its time is over"
             )
-        detail = f"by session {session}" if marked else f"by session {session} before"
-        return _noticed("acknowledged", notice, found.file.path, detail)
+        marked = mark_seen(desk.world.state_dir, session, [notice.slug])
+        before = "" if marked else ", who had read it before"
+        return _noticed("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
 
     return await in_thread(work)
 
 
 async def archive_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
-    """Move a notice to the archive, whatever its dates say."""
+    """Move a notice to the archive, whatever its dates say; also a file that cannot be read as one."""
 
     def work() -> Noticed:
         look = desk.look(asked.root, asked.session)
         found = find(_folders(desk, look), asked.slug)
-        tracked_too = look.ask.settings.alerts.archive_tracked
-        moved = archive(found.folder, [found.file.slug], even_tracked=tracked_too)
-        did, path = ("archived", moved.paths[0]) if moved.paths else ("left", found.file.path)
-        return Noticed(did=did, slug=found.file.slug, kind="", title="", path=wire(path), detail=moved.reason)
+        if reason := why_not(found.folder, even_tracked=look.ask.settings.alerts.archive_tracked):
+            raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
+        with turn(found.folder):
+            notice = _readable(found)
+            path = move(found.folder, found.file.path)
+        if path is None:
+            raise NotFoundError(f"{clean(asked.slug)} is not there any more: it was archived or removed meanwhile")
+        if notice is None:
+            return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=wire(path))
+        return _noticed("archived", notice, path)
 
     return await in_thread(work)
 
@@ -166,15 +178,40 @@ def _folders(desk: Desk, look: Look) -> tuple[str, ...]:
     return notice_folders(desk.world.state_dir, look.ask)
 
 
-def _fields(asked: AddInputs) -> dict[str, object]:
-    """The front matter, in the order in which a person would write it."""
-    priority = asked.priority
-    if priority is None and asked.kind is Kind.BUG_DEP:
-        priority = BUG_DEP_PRIORITY
-    named = ("severity", "expires", "fires_on", "recurring", "audience", "component", "applies_when", "ticket")
-    chosen = {name: getattr(asked, name) for name in named}
-    spelled = {name: str(value) for name, value in chosen.items() if value is not None}
-    return {"kind": str(asked.kind), "priority": priority, **spelled, "session_id": asked.session, "title": asked.title}
+def _refuse_unfit(asked: AddInputs) -> None:
+    """Raise UsageError for what could be written and would not be read as it was meant."""
+    if asked.kind is Kind.LOCK:
+        raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
+    if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
+        raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
+    if not clean(asked.title):
+        raise UsageError("title: a notice needs one; say in a line what the others have to know")
+    if broken := fault(asked.applies_when):
+        raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
+
+
+def _readable(found: Found) -> Notice | None:
+    """The notice in a file, None where there is none to be read."""
+    try:
+        return content(found.file)[1]
+    except MajordomusError:
+        return None
+
+
+_SPELLED = ("severity", "expires", "fires_on", "recurring", "audience", "component", "applies_when", "ticket")
+
+
+def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
+    """The front matter, in the order in which a person would write it; what is None is left out."""
+    waits = asked.kind is Kind.BUG_DEP
+    return {
+        "kind": str(asked.kind),
+        "priority": BUG_DEP_PRIORITY if waits and asked.priority is None else asked.priority,
+        **{name: str(value) for name in _SPELLED if (value := getattr(asked, name)) is not None},
+        "session_id": asked.session,
+        CHECKOUT_FIELD: checkout if waits else None,
+        "title": asked.title,
+    }
 
 
 def _body(asked: AddInputs) -> str:
@@ -182,27 +219,27 @@ def _body(asked: AddInputs) -> str:
 
 
 def _signalled(desk: Desk, look: Look, notice: Notice) -> str:
-    """Owe the session that placed a bug-dep a line, and say to whom."""
+    """Owe the session that placed a bug-dep a line, or whoever works there next; to whom."""
+    waits = notice.session_id
+    placed_by = desk.board.episode(waits) if waits else None
+    checkout = placed_by.checkout if placed_by else _text_of(notice.fields.get(CHECKOUT_FIELD))
+    if not waits and not checkout:
+        return "nobody is told, since it names no session that waits"
+    desk.board.signal(waits, checkout or look.ask.checkout, _fixed(notice), desk.now())
+    if placed_by is not None and placed_by.is_open:
+        return f"session {waits} is told in its next brief"
+    return f"the next session of {checkout or look.ask.checkout} is told in its brief"
+
+
+def _fixed(notice: Notice) -> str:
     ticket = clean(notice.ticket or notice.slug, 80)
     about = f" on {clean(notice.component, 60)}" if notice.component else ""
-    text = f"fixed in {ticket}{about}: update and resume ({clean(notice.title, 120)})"
-    placed_by = next((e for e in _episodes(desk) if e[0] == notice.session_id), None)
-    checkout = placed_by[1] if placed_by else look.ask.checkout
-    desk.board.signal(notice.session_id, checkout, text, desk.now())
-    return f"session {notice.session_id or 'that asks next in ' + checkout} is told with its next brief"
+    return f"fixed in {ticket}{about}: update and resume ({clean(notice.title, 120)})"
 
 
-def _episodes(desk: Desk) -> list[tuple[str, str]]:
-    open_ones = [one.episode for one in desk.board.known()]
-    return [(episode.id, episode.checkout) for episode in (*open_ones, *desk.board.closed(1_000))]
-
-
-def _active(desk: Desk, look: Look, slug: str) -> Notice:
-    shelf = desk.world.notices(_folders(desk, look))
-    notice = next((notice for notice in shelf.notices if notice.slug == slug), None)
-    if notice is None:
-        raise NotFoundError(f"{clean(slug)} cannot be read as a notice; majordomus alerts list says why")
-    return notice
+def _text_of(value: object) -> str | None:
+    """A field that another hand may have written."""
+    return value if isinstance(value, str) else None
 
 
 def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> Noticed:
@@ -211,7 +248,7 @@ def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> 
 
 def noticed_text(answer: Noticed) -> str:
     """What became of the notice, in one line."""
-    what = f"{answer.kind} {clean(answer.slug)}".strip()
+    what = " ".join(part for part in (answer.kind, clean(answer.slug)) if part)
     title = f" ({clean(answer.title)})" if answer.title else ""
     detail = f"; {clean(answer.detail, 400)}" if answer.detail else ""
     return f"{answer.did}: {what}{title}{detail}\n{clean(answer.path, 1_000)}\n"
@@ -219,13 +256,11 @@ def noticed_text(answer: Noticed) -> str:
 
 def taken_text(answer: Taken) -> str:
     """What was taken over and what was not, and how to retire the list."""
-    lines = [
-        f"from {clean(answer.source, 400)}: {len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"
-    ]
+    source = clean(answer.source, 400)
+    counts = f"{len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"
+    lines = [f"from {source}: {counts}, {len(answer.unread)} not read"]
     lines += [f"added: {clean(slug)}" for slug in answer.added]
     lines += [f"not read: {clean(line, 400)}" for line in answer.unread]
-    lines.append(
-        f"To retire the list, read what was not taken over, then remove {clean(answer.source, 400)} and point to "
-        "majordomus reminders where it was named."
-    )
+    mend = "write anew what was not read, then " if answer.unread else ""
+    lines.append(f"To retire the list: {mend}remove {source}, and name majordomus reminders wherever it was named.")
     return "\n".join(lines) + "\n"

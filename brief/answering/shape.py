@@ -45,7 +45,12 @@ class SessionInputs(Inputs):
     )
 
 
+class Path:
+    """Marks the fields of an input that name a file: a command means it from the folder where it is given."""
+
+
 Words = Annotated[str, Positional()]
+FileName = Annotated[str, Positional(), Path()]
 
 
 class Rendered(Wire):

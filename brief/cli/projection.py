@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from brief.answering.shape import Capability, Positional, Problem, Rendered
+from brief.answering.shape import Capability, Path, Positional, Problem, Rendered
 from brief.cli.lone import lone_desk
 from brief.cli.place import add_root, located
 from brief.cli.saying import say
@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
 
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     kind = _kind(field.annotation)
-    if any(mark is Positional or isinstance(mark, Positional) for mark in field.metadata):
+    if _has(field, Positional):
         nargs = None if field.is_required() else "?"
         parser.add_argument(name, metavar=name.upper(), nargs=nargs, help=field.description)
         return
@@ -119,12 +119,19 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
-    given = {name: getattr(args, name, None) for name in capability.input.model_fields if name != "root"}
+    fields = capability.input.model_fields
+    given = {name: getattr(args, name, None) for name in fields if name != "root"}
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION) or None
     if capability.output is Rendered and given["width"] is None and given["format"] == "text":
         given["width"] = terminal_columns()
-    return {"root": here.name, **{name: value for name, value in given.items() if value is not None}}
+    known = {name: value for name, value in given.items() if value is not None}
+    files = {name: os.path.abspath(value) for name, value in known.items() if _has(fields[name], Path)}
+    return {"root": here.name, **known, **files}
+
+
+def _has(field: FieldInfo, mark: type) -> bool:
+    return any(isinstance(one, mark) for one in field.metadata)
 
 
 def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:

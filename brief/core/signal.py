@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from brief.core.model import Moment, Wire
+from brief.core.text.fence import defused
+from brief.core.text.sanitize import clean
 
 
 class Signal(Wire):
@@ -13,6 +15,11 @@ class Signal(Wire):
     checkout: str
     text: str
     since: Moment
+
+    @property
+    def line(self) -> str:
+        """The text as briefs show it: one bounded line, also where a model reads it."""
+        return defused(clean(self.text, 300))
 
 
 def owed(signal: Signal, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:

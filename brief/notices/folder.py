@@ -12,7 +12,7 @@ from brief.core.notice import LIMIT
 from brief.core.text.sanitize import wire
 from brief.files import Stamp, reason_of, stamp_of
 
-MOST_FILES = 5_000
+MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
 _SUFFIX = ".md"
 
@@ -41,7 +41,7 @@ class Folder:
 
 
 def look(path: str) -> Folder:
-    """The files `*.md` in `active/` of the folder, at most 5,000 entries and 32 MiB of them; none where there is none.
+    """The files `*.md` in `active/` of the folder, at most 10,000 entries and 32 MiB of them; none where there is none.
 
     Names that begin with a dot are an editor's or a half-written file.
     """

@@ -17,7 +17,7 @@ from brief.notices.archiving import move, why_not
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, look
 from brief.notices.turns import turn
-from brief.notices.writing import Written, put, rewrite
+from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
 """Characters that the name of a component may have."""
@@ -54,6 +54,10 @@ class Held:
     path: str
     notice: Notice | None
     fault: str | None = None
+
+    def is_of(self, session_id: str | None) -> bool:
+        """Whether that session holds it."""
+        return _is_same(self.session_id, session_id)
 
     @property
     def session_id(self) -> str | None:
@@ -117,12 +121,14 @@ def _fields(request: Request, now: datetime) -> dict[str, Any]:
             f"component: {clean(request.component, 60) or 'an empty name'} cannot be locked; "
             f"name it in at most {MOST_CHARACTERS} characters, all of them visible"
         )
+    session = request.session_id.strip()
+    check_owner(session)
     return {
         "kind": str(Kind.LOCK),
         "status": str(NoticeStatus.ACTIVE),
         "title": clean(request.title or "") or f"{component} is locked",
         "component": component,
-        "session_id": request.session_id.strip(),
+        "session_id": session,
         "expires": _end(request.ttl, now),
     }
 
@@ -182,7 +188,7 @@ def release(
         for folder in sorted({os.path.realpath(folder) for folder in folders if os.path.isdir(folder)}):
             turns.enter_context(turn(folder))
         seen = [each for each in _all(folders) if _is_on(each, component)]
-        own = [each for each in seen if force or _is_of(each, session_id)]
+        own = [each for each in seen if force or (each.notice and _is_same(each.notice.session_id, session_id))]
         if not own:
             raise _not_released(seen, component, stands)
         return tuple(_released(each, even_tracked=even_tracked) for each in own)
@@ -196,9 +202,9 @@ def _is_on(each: _Seen, component: str) -> bool:
     return is_lock and component_key(each.notice.component) == component_key(component)
 
 
-def _is_of(each: _Seen, session_id: str | None) -> bool:
-    holder = (each.notice.session_id if each.notice else None) or ""
-    return bool(session_id) and holder.strip().lower() == (session_id or "").strip().lower()
+def _is_same(one: str | None, other: str | None) -> bool:
+    """Whether both are the id of one session, which none is not."""
+    return bool(one) and (one or "").strip().lower() == (other or "").strip().lower()
 
 
 def _not_released(seen: Sequence[_Seen], component: str, stands: Stands) -> MajordomusError:

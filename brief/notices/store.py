@@ -11,7 +11,7 @@ from brief.core.errors import DocumentError
 from brief.core.notice import LIMIT, Notice, parse
 from brief.core.text.sanitize import wire
 from brief.files import Stamp, UnreadableFileError, any_young, read_bounded
-from brief.notices.folder import NoticeFile, glance, look
+from brief.notices.folder import Folder, NoticeFile, glance, look
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
@@ -36,18 +36,19 @@ class NoticeStore:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[Stamp, _Outcome]] = {}
+        self._last: tuple[Hashable, Shelf] | None = None
 
     def read(self) -> Shelf:
         """All notices as the files are now; notices of one slug in two folders are both kept."""
+        signature, last = self.signature(), self._last
+        if last is not None and last[0] == signature:
+            return last[1]
         folders = [look(folder) for folder in self.folders]
+        files = [file for folder in folders for file in folder.files]
         with self._lock:
-            outcomes = self._outcomes([file for folder in folders for file in folder.files])
-        notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
-        return Shelf(
-            notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
-            unparsable=tuple((wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
-            folders_unread=tuple((wire(folder.path), folder.reason) for folder in folders if folder.reason),
-        )
+            shelf = _shelf(folders, self._outcomes(files))
+            self._last = None if any_young(file.stamp for file in files) else (signature, shelf)
+        return shelf
 
     def signature(self) -> Hashable:
         """Equal to an earlier one for as long as no file of the folders was added, changed or removed."""
@@ -79,3 +80,12 @@ def _parse(file: NoticeFile) -> _Outcome | None:
         return None
     except (DocumentError, UnreadableFileError) as error:
         return str(error)
+
+
+def _shelf(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]]) -> Shelf:
+    notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
+    return Shelf(
+        notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
+        unparsable=tuple((wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
+        folders_unread=tuple((wire(folder.path), folder.reason) for folder in folders if folder.reason),
+    )

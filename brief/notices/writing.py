@@ -62,7 +62,8 @@ def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datet
     text = written({**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}, body)
     raw = wire(text).encode()
     notice = parse(raw, name)
-    _check_owner(notice)
+    if notice.kind is Kind.LOCK:
+        check_owner(notice.session_id)
     path = f"{folder}/active/{name}.md"
     if reason := leads_out(folder, "active"):
         raise NoticeError(f"{wire(folder)}: {reason}; nothing was written")
@@ -92,9 +93,10 @@ def _slug(fields: Mapping[str, Any]) -> str:
     return slug(str(fields.get("title") or "")) or slug(f"{kind} {component}") or "notice"
 
 
-def _check_owner(notice: Notice) -> None:
-    if notice.kind is Kind.LOCK and not is_session_id(notice.session_id or ""):
-        given = clean(notice.session_id or "nothing", 60)
+def check_owner(session_id: str | None) -> None:
+    """Raise UsageError for what is no session that can hold a lock."""
+    if not is_session_id(session_id or ""):
+        given = clean(session_id or "nothing", 60)
         raise UsageError(
             f"session_id: a lock needs the UUID of the session that holds it, and {given} is none; "
             "give it with --session, or set CLAUDE_CODE_SESSION_ID"

@@ -6,6 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
+from itertools import compress
 from typing import TypeVar
 
 from brief.core.errors import MajordomusError
@@ -24,6 +26,8 @@ Otherwise = TypeVar("Otherwise")
 
 TOP = 8
 """How many notices a brief names; `alerts list` names them all."""
+
+ELSEWHERE = "its applies_when does not hold here"
 
 URGENT_FROM = 8
 """The priority from which a bug-dep or a due obligation is pinned."""
@@ -53,15 +57,16 @@ def judged(world: World, ask: Ask) -> Judged:
     shelf = world.notices(notice_folders(world.state_dir, ask))
     now, (days, _, _) = world.now(), zone(ask.settings)
     focus = focus_of(world, ask)
-    verdicts = [judge(notice, now, days, lock_owner(world, notice)) for notice in shelf.notices]
+    owner = lock_owners(world)
+    verdicts = [judge(notice, now, days, owner(notice)) for notice in shelf.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
-    elsewhere = [one for one in shown if applies(one.notice.applies_when, focus) is Truth.NO]
+    here = [applies(one.notice.applies_when, focus) is not Truth.NO for one in shown]
     return Judged(
         shelf=shelf,
-        shown=tuple(sorted((one for one in shown if one not in elsewhere), key=order)),
+        shown=tuple(sorted(compress(shown, here), key=order)),
         hidden=(
             *(verdict for verdict in verdicts if isinstance(verdict, Hidden)),
-            *(Hidden(one.notice, "its applies_when does not hold here") for one in elsewhere),
+            *(Hidden(one.notice, ELSEWHERE) for one, is_here in zip(shown, here, strict=True) if not is_here),
         ),
         expired=tuple(verdict for verdict in verdicts if isinstance(verdict, Expired)),
     )
@@ -74,7 +79,7 @@ def listed(world: World, ask: Ask, found: Judged, audiences: Collection[Audience
     reason = _unreadable(found.shelf)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
-        headline=_headline(shown),
+        headline=_headline(shown, in_full=reason is None),
         rows=(*_unreadable_rows(found.shelf), *(_row(one, own.episode.id if own else None) for one in shown)),
         data=AlertsData(
             shown=tuple(_told(one) for one in shown),
@@ -125,18 +130,28 @@ def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwis
         return otherwise
 
 
-def lock_owner(world: World, notice: Notice) -> Owner:
-    """Whether the session that placed a lock still lives, as far as is known."""
-    session = notice.session_id
-    if notice.kind is not Kind.LOCK or session is None:
-        return Owner.UNKNOWN
-    return _readable(lambda: owner_of(world, session), Owner.UNKNOWN)
+def lock_owners(world: World) -> Callable[[Notice], Owner]:
+    """What tells of a lock whether the session that placed it lives: by what its client records, else by the board.
 
+    What cannot be read is unknown. Each is found out once, so that 500 locks cost no more than their sessions.
+    """
 
-def owner_of(world: World, session_id: str) -> Owner:
-    """Whether a session lives: by what its client records of it, else by what the board knows."""
-    recorded = (one for one in world.seen().sessions if one.id == session_id and one.state is not EpisodeState.UNKNOWN)
-    return Owner.ALIVE if next(recorded, None) else world.sessions.owner(session_id)
+    @cache
+    def recorded() -> frozenset[str]:
+        return frozenset(one.id for one in world.seen().sessions if one.state is not EpisodeState.UNKNOWN)
+
+    @cache
+    def owner(session: str) -> Owner:
+        if session in _readable(recorded, frozenset()):
+            return Owner.ALIVE
+        return _readable(lambda: world.sessions.owner(session), Owner.UNKNOWN)
+
+    def lock_owner(lock: Notice) -> Owner:
+        if lock.kind is not Kind.LOCK or lock.session_id is None:
+            return Owner.UNKNOWN
+        return owner(lock.session_id)
+
+    return lock_owner
 
 
 def _told(one: Shown) -> ShownNotice:
@@ -146,9 +161,9 @@ def _told(one: Shown) -> ShownNotice:
     )
 
 
-def _headline(shown: list[Shown]) -> str:
+def _headline(shown: list[Shown], *, in_full: bool) -> str:
     if not shown:
-        return "no notices"
+        return "no notices" if in_full else "no notices that could be read"
     kinds = Counter(one.notice.kind for one in shown)
     told = ", ".join(
         f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()

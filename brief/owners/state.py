@@ -31,7 +31,7 @@ def answer(world: World, ask: Ask) -> StateSection:
 def _owed(world: World, own: KnownEpisode | None) -> tuple[Row, ...]:
     """What others did that this session waits for, each said once."""
     owed = world.sessions.signals(own.episode.id) if own else ()
-    return tuple(Row(text=clean(one.text, 300), level=Level.HIGH, pin="what you wait for is done") for one in owed)
+    return tuple(Row(text=one.line, level=Level.HIGH, pin="what you wait for is done") for one in owed)
 
 
 def _episode_fact(own: KnownEpisode) -> EpisodeFact:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -73,6 +73,12 @@ class Board:
         with self._memory:
             return tuple(sorted(self._claims.values(), key=lambda claim: (claim.since, claim.episode, claim.name)))
 
+    def episode(self, episode_id: str) -> Episode | None:
+        """The episode with this id, open or closed."""
+        with self._memory:
+            known = self._open.get(episode_id)
+        return known or rows.get_episode(self._database, episode_id)
+
     def closed(self, most: int) -> tuple[Episode, ...]:
         """The episodes closed last, the latest first."""
         return rows.closed_episodes(self._database, most)
@@ -93,12 +99,9 @@ class Board:
                 self._version += 1
             return made
 
-    def told(self, episode_id: str, before: datetime) -> None:
-        """Note that an open episode was told all that was owed to it up to a moment."""
+    def told(self, numbers: Collection[int]) -> None:
+        """Note that the signals with these numbers were told."""
         with self._writing:
-            numbers = {one.number for one in self.signals(episode_id) if one.since <= before}
-            if not numbers:
-                return
             signal_rows.drop_signals(self._database, numbers)
             with self._memory:
                 self._signals = tuple(one for one in self._signals if one.number not in numbers)

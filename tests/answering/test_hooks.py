@@ -1,82 +1,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from brief.answering import hooks
-from brief.answering.hooks import HookInputs, hook, hook_text
+from brief.answering.hooks import HookInputs, hook
 from brief.core.block import MOST
-from brief.core.episode import Episode
 from brief.core.errors import StoreError
 from brief.core.locks import Owner
-from brief.core.model import AnsweredBy
 from brief.desk import Desk
 from brief.owners import alerts
 from brief.sessions.board import Board, StoredSessions
-from brief.sessions.database import Database
 from lab import Lab
-
-BEGIN = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
-ANN, BOB = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = BEGIN
-
-    def __call__(self) -> datetime:
-        """The moment."""
-        return self.now
-
-
-class Place:
-    """The desk of a server for the repository of a lab, asked in this process under a faked clock."""
-
-    def __init__(self, lab: Lab, board: Board) -> None:
-        self.lab = lab
-        self.board = board
-        self.clock = Clock()
-        self.desk = Desk(lab.common_dir, now=self.clock, sessions=board, absence=None, identity=_identity)
-
-    def hook(self, event: str, session: str | None = ANN, **more: Any) -> str:
-        """What the session must read."""
-        asked = HookInputs.model_validate({"root": str(self.lab.repo), "event": event, "session": session, **more})
-        return hook_text(asyncio.run(hook(self.desk, asked)))
-
-    def episode(self, session: str = ANN) -> Episode | None:
-        """The open episode of this id."""
-        return next((one.episode for one in self.board.known() if one.episode.id == session), None)
-
-    def put(self, slug: str, *, day: str = "2026-10-11", **fields: object) -> Path:
-        """A notice, made on a day."""
-        head = "".join(f"{key}: {value}\n" for key, value in {"created": day, **fields}.items())
-        path = self.lab.state / f"notices/active/{slug}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"---\n{head}---\n# {slug} title\nbody\n")
-        return path
-
-
-def _identity(root: str) -> AnsweredBy:
-    return AnsweredBy(kind="lease-holder", pid=1, root=root, epoch=1, version="0", reason=None)
-
-
-@pytest.fixture
-def place(lab: Lab) -> Iterator[Place]:
-    """A repository with one commit and a server's desk."""
-    lab.commit()
-    lab.state.mkdir()
-    with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:
-        yield Place(lab, Board(database))
-
+from place import ANN, BEGIN, BOB, Clock, Place, identity
 
 # ---------------------------------------------------------------- the episode
 
@@ -316,7 +255,7 @@ def test_alone(lab: Lab) -> None:
     """A desk without a server says that peers are unread, and opens nothing."""
     lab.commit()
     stored = StoredSessions(lab.state / "majordomus.db")
-    desk = Desk(lab.common_dir, now=Clock(), sessions=stored, absence="nobody holds it", identity=_identity)
+    desk = Desk(lab.common_dir, now=Clock(), sessions=stored, absence="nobody holds it", identity=identity)
     asked = {"root": str(lab.repo), "session": ANN}
     prompt = HookInputs.model_validate({**asked, "event": "user-prompt-submit"})
     start = HookInputs.model_validate({**asked, "event": "session-start"})

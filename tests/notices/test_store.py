@@ -225,5 +225,5 @@ def test_a_folder_of_many_thousands_is_bounded(tmp_path: Path) -> None:
     finally:
         os.close(descriptor)
     found = NoticeStore([str(tmp_path)]).read()
-    assert len(found.notices) + len(found.unparsable) == 5_000
-    assert found.folders_unread[0][1].startswith("holds more than 5,000 files")
+    assert len(found.notices) + len(found.unparsable) == 10_000
+    assert found.folders_unread[0][1].startswith("holds more than 10,000 files")

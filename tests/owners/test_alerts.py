@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
 def test_a_folder_that_cannot_be_read_is_named() -> None:
     """With what is wrong with it, beside the files that are wrong."""
     found = asked(unparsable=(("/n/a.md", "x"), ("/n/b.md", "y")), unread=(("/n\u202e", "cannot be listed: denied"),))
-    assert (found.status, found.headline) == (Status.PARTIAL, "no notices")
+    assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
     assert found.reason == "2 notice files could not be read; /n: cannot be listed: denied"
 
 
