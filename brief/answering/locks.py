@@ -181,7 +181,7 @@ def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
         why = f"{wire(held.path)} cannot be read ({held.fault})"
         return f"{component} may be locked: {why}; mend it, or release it with --force"
     holder = (
-        f"session {clean(lock.session_id, 60)} (owner {owner(lock)})"
+        f"session {clean(lock.session_id, 60)}, owner {owner(lock)}"
         if lock.session_id
         else "a session it does not name"
     )

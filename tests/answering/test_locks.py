@@ -50,7 +50,7 @@ def test_life_of_a_lock(place: Place) -> None:
     place.hook("session-start", session=ANN)
     made = lock(place, title="rebuilding", body="Until the index is there.")
     assert one_text(made) == f"placed: lock on koda, session {ANN}\n{made.path}\n"
-    told = f"koda is locked by session {ANN}, alive, since 2026-10-11 09:00+00:00: rebuilding ({made.path})"
+    told = f"koda is locked by session {ANN}, owner alive, since 2026-10-11 09:00+00:00: rebuilding ({made.path})"
     assert refused(place) == told
     assert (lock(place, ANN.upper()).did, lock(place).path) == ("held already", made.path)
     assert "- lock on koda, owner alive: rebuilding" in place.hook("user-prompt-submit", session=BOB)
@@ -66,7 +66,7 @@ def test_owner_alive_gone_or_unknown(place: Place) -> None:
     for event in ("session-start", "session-end"):
         place.hook(event, session=ANN)
         told.append(refused(place))
-    assert [text.split(", ")[1] for text in told] == ["unknown", "alive", "gone"]
+    assert [text.split(", ")[1] for text in told] == ["owner unknown", "owner alive", "owner gone"]
 
 
 @pytest.mark.parametrize("session", [None, "", "agent-7", "724929", "11111111-1111-4111-8111-11111111111"])
@@ -128,7 +128,7 @@ def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch
         raise StoreError("no database")
 
     monkeypatch.setattr(Board, "owner", refuse)
-    assert f"session {ANN}, unknown" in refused(place)
+    assert f"session {ANN}, owner unknown" in refused(place)
 
 
 # ---------------------------------------------------------------- audit

@@ -53,9 +53,9 @@ def test_first_lock(two: Lab) -> None:
     placed = say(two, "lock", "place", "koda", "--title", "rebuilding", at=topic, session=BOB)
     assert placed.startswith(f"placed: lock on koda, session {BOB}\n")
     assert "- lock on koda, owner alive: rebuilding (lock-koda-" in block(two, ANN)
-    assert f"koda: session {BOB}, alive, since " in say(two, "lock", "status")
+    assert f"koda: session {BOB}, owner alive, since " in say(two, "lock", "status")
     assert say(two, "lock", "audit", "--strict").startswith("ok    ok ")
-    assert f"koda is locked by session {BOB}, alive, since " in fail(two, "lock", "place", "koda", code=1, session=ANN)
+    assert f"koda is locked by session {BOB}, owner alive, since " in fail(two, "lock", "place", "koda", code=1, session=ANN)
     assert "that session releases it" in fail(two, "lock", "release", "koda", code=1, session=ANN)
     assert say(two, "lock", "release", "koda", session=BOB).startswith("released: lock on koda")
     assert block(two, ANN) == ""
@@ -77,7 +77,7 @@ def test_race_for_a_lock(two: Lab) -> None:
     (winner,) = (one for one, done in zip(sessions, ended, strict=True) if done.returncode == 0)
     for done in ended:
         if done.returncode:
-            assert f"billing is locked by session {winner}, unknown, since 20" in done.stderr
+            assert f"billing is locked by session {winner}, owner unknown, since 20" in done.stderr
     assert say(two, "lock", "status").count(winner) == 1
 
 
