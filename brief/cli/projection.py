@@ -19,6 +19,7 @@ from brief.cli.saying import say
 from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
 from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
+from brief.core.text.wrap import wrapped
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
@@ -113,9 +114,15 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
         ensure(here)
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
-    say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else capability.text(answer))
+    say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else _text(capability, answer))
     in_full = getattr(answer, "in_full", None) if isinstance(answer, Rendered) else getattr(answer, "fully_read", True)
     return ANSWERED if in_full or capability.strict is None or not args.strict else capability.strict
+
+
+def _text(capability: Capability, answer: Wire) -> str:
+    """The answer for a person; a terminal would break its lines in the midst of words. A brief has its width already."""
+    text, columns = capability.text(answer), terminal_columns()
+    return text if columns is None or isinstance(answer, Rendered) else wrapped(text, columns)
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from brief.cli.main import main
 from brief.core.model import SECTIONS, Brief, Section, Status
 from impostor import answer, listening, saying, write_lease
 from lab import Lab
+from terminal import in_terminal
 
 QUERIES = [one for one in CAPABILITIES if one.kind == "query" and one.cli != ("alerts", "show")]  # that needs a notice
 SECTION_QUERIES = [one for one in QUERIES if issubclass(one.output, Section) and not one.in_memory]
@@ -59,6 +60,15 @@ def test_json_of_every_command(lab: Lab) -> None:
         done = lab.majordomus(*commands[name].cli, *more, "--format", "json")
         assert (done.returncode, done.stderr) == (0, ""), name
         commands[name].output.model_validate_json(done.stdout)
+
+
+def test_rows_in_a_narrow_terminal(lab: Lab) -> None:
+    """A row that is wider than the terminal goes on below itself, whole."""
+    lab.majordomus("alerts", "add", " ".join(["word"] * 12))
+    told = in_terminal(lab, "alerts", "list", columns=70)
+    assert max(map(len, told.splitlines())) <= 78  # the slug is one word
+    assert " ".join(["word"] * 12) in " ".join(told.split())
+    assert told.splitlines()[2].startswith("               ")
 
 
 @pytest.mark.parametrize("capability", SECTION_QUERIES, ids=words)

@@ -38,8 +38,8 @@ def section_lines(section: Section) -> list[str]:
 
 def rows_beside_reason(section: Section) -> tuple[Row, ...]:
     """The rows of a section, without those that are a sentence of its reason: nothing is said twice in a row."""
-    said = (section.reason or "").split("; ")
-    return tuple(row for row in section.rows if row.text not in said)
+    said = f"; {section.reason}; "
+    return tuple(row for row in section.rows if f"; {row.text}; " not in said)
 
 
 def _mark(level: Level) -> str:
