@@ -6,12 +6,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import alone, calls, lines, serving, trace
+from bench import alerts, alone, calls, lines, serving, trace
 from bench.report import Row, heading, line, machine
 
 GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "lines": lines.rows,
     "alone": alone.rows,
+    "alerts": alerts.rows,
     "calls": calls.rows,
     "gather": calls.gather,
     "crowd": calls.crowd,

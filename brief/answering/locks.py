@@ -13,6 +13,7 @@ from brief.core.judge import stands
 from brief.core.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.model import Wire
 from brief.core.notice import Notice
+from brief.core.notice_text import ended
 from brief.core.text.sanitize import clean, wire
 from brief.desk import Desk, Look
 from brief.notices.locking import Held, Placed, Request, Stands, place, release, standing
@@ -138,8 +139,13 @@ def _folders(desk: Desk, look: Look) -> tuple[str, ...]:
 
 def _request(asked: PlaceInputs) -> Request:
     ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
-    session = asked.session or ""
-    return Request(component=asked.component, session_id=session, title=asked.title, body=asked.body, ttl=ttl)
+    return Request(
+        component=asked.component,
+        session_id=asked.session or "",
+        title=asked.title,
+        body=ended(asked.body),
+        ttl=ttl,
+    )
 
 
 def _stands(desk: Desk, look: Look, owner: Callable[[Notice], Owner]) -> Stands:

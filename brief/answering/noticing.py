@@ -7,12 +7,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from brief.answering.alerts import AlertsInputs, looked
 from brief.answering.shape import FileName, SessionInputs, Words
 from brief.core.days import local_day
 from brief.core.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.model import Wire
 from brief.core.notice import Audience, Kind, Notice, Recurring, Severity
+from brief.core.notice_text import ended
 from brief.core.relevance import fault
 from brief.core.text.sanitize import clean, wire
 from brief.desk import Desk, Look
@@ -32,10 +32,11 @@ CHECKOUT_FIELD = "checkout"
 """Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
 
 
-class AddInputs(AlertsInputs):
+class AddInputs(SessionInputs):
     """The notice to leave for others."""
 
     title: Words = Field(description="what it says, in a line")
+    component: str | None = Field(default=None, max_length=200, description="the component it is about")
     kind: Kind = Field(default=Kind.ALERT, description="what it is; locks are placed with lock place")
     body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
     priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said, 8 for a bug-dep")
@@ -89,8 +90,9 @@ async def add_alert(desk: Desk, asked: AddInputs) -> Noticed:
 
     def work() -> Noticed:
         _refuse_unfit(asked)
-        look = looked(desk, asked)
-        made = create(_folders(desk, look)[0], _fields(asked, look.ask.checkout), _body(asked), desk.now())
+        look = desk.look(asked.root, asked.session)
+        fields = _fields(asked, look.ask.checkout)
+        made = create(_folders(desk, look)[0], fields, ended(asked.body), desk.now())
         return _noticed("added", made.notice, made.path)
 
     return await in_thread(work)
@@ -102,14 +104,14 @@ async def end_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
     def work() -> Noticed:
         look = desk.look(asked.root, asked.session)
         days, _, _ = zone(look.ask.settings)
-        ended = set_done(_folders(desk, look), asked.slug, desk.now(), days)
-        if ended.was_done:
-            return _noticed("was done", ended.notice, ended.path)
-        if ended.fires_on is not None:
-            return _noticed("moved", ended.notice, ended.path, f"due again on {ended.fires_on}")
-        if ended.notice.kind is Kind.BUG_DEP:
-            return _noticed("done", ended.notice, ended.path, _signalled(desk, look, ended.notice))
-        return _noticed("done", ended.notice, ended.path)
+        done = set_done(_folders(desk, look), asked.slug, desk.now(), days)
+        if done.was_done:
+            return _noticed("was done", done.notice, done.path)
+        if done.fires_on is not None:
+            return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
+        if done.notice.kind is Kind.BUG_DEP:
+            return _noticed("done", done.notice, done.path, _signalled(desk, look, done.notice))
+        return _noticed("done", done.notice, done.path)
 
     return await in_thread(work)
 
@@ -212,10 +214,6 @@ def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
         CHECKOUT_FIELD: checkout if waits else None,
         "title": asked.title,
     }
-
-
-def _body(asked: AddInputs) -> str:
-    return f"{asked.body}\n" if asked.body and not asked.body.endswith("\n") else asked.body
 
 
 def _signalled(desk: Desk, look: Look, notice: Notice) -> str:

@@ -20,6 +20,11 @@ def written(fields: Mapping[str, Any], body: str) -> str:
     return f"{_FENCE}\n{''.join(lines) or '{}' + chr(10)}{_FENCE}\n{body}"
 
 
+def ended(body: str) -> str:
+    """The body as a file ends: its last line has a line end."""
+    return body + "\n" if body and not body.endswith("\n") else body
+
+
 def changed(raw: bytes, changes: Mapping[str, Any]) -> bytes:
     """The file of a notice with these fields set: a field that is there keeps its place, a new one comes last.
 

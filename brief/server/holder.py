@@ -16,6 +16,7 @@ from brief.core.errors import MajordomusError, SupersededError
 from brief.core.model import AnsweredBy
 from brief.core.text.sanitize import wire
 from brief.desk import Desk
+from brief.server import tidying
 from brief.server.lease import Lease
 from brief.server.tending import tend
 from brief.threads import in_thread
@@ -45,6 +46,7 @@ class Holder:
         self.ending = asyncio.Event()
         self.superseded_since: float | None = None
         self._called = time.monotonic()
+        self._tidy_from = self._called
         self._idle_seconds = 900.0
 
     def called(self) -> None:
@@ -110,11 +112,14 @@ class Holder:
             self.ending.set()
 
     async def _keep(self, desk: Desk) -> None:
-        """Keep what only the holder may write: the word of who holds, and the board."""
+        """Keep what only the holder may write: the word of who holds, and the board; and tidy up every hour."""
         try:
             if self.lease.renew():
                 log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
             await in_thread(lambda: tend(desk))
+            if time.monotonic() >= self._tidy_from:
+                self._tidy_from = time.monotonic() + tidying.EVERY_SECONDS
+                await in_thread(lambda: tidying.tidy(desk))
         except (MajordomusError, OSError) as fault:
             log.warning("not kept", extra={"reason": str(fault)})
 

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from brief.answering.alerts import AlertsInputs, list_alerts
+from brief.notices.seen import mark_seen
+from brief.server.tidying import tidy
+from lab import Lab, until
+from place import ANN, BEGIN, BOB, Place
+from serving import FAST_LOOKS, leave_notice, serve
+
+
+def test_over_is_put_away(place: Place) -> None:
+    """What is over moves to the archive though no hook ever ran, also in the folder that one work tree alone declares."""
+    topic = place.lab.worktree("topic")
+    (topic / ".ai/repo").mkdir(parents=True)
+    (topic / ".ai/repo/policy.yaml").write_text("version: 1\nalerts:\n  folders: [notices]\n")
+    (topic / "notices/active").mkdir(parents=True)
+    (topic / "notices/active/there.md").write_text("---\nkind: alert\nexpires: 2026-10-11\n---\n")
+    over = place.put("over", kind="alert", expires="2026-10-11")
+    still = place.put("still", kind="alert", expires="2026-10-12")
+    place.call(list_alerts, AlertsInputs)
+    assert over.exists()
+    tidy(place.desk)
+    assert [over.exists(), still.exists()] == [False, True]
+    assert (topic / "notices/archive/there.md").exists()
+
+
+def test_checkout_that_cannot_be_looked_at(place: Place) -> None:
+    """A work tree that is broken keeps nobody else's notices from being put away."""
+    topic = place.lab.worktree("a-topic")
+    (topic / ".git").write_text("rubbish")
+    over = place.put("over", kind="alert", expires="2026-10-11")
+    tidy(place.desk)
+    assert not over.exists()
+
+
+def test_markers_of_long_ago(place: Place) -> None:
+    """What a session saw is forgotten 30 days after it last saw anything."""
+    seen = place.lab.state / "seen"
+    for session, days in ((ANN, 31), (BOB, 29)):
+        before = {*seen.glob("*")}
+        mark_seen(str(place.lab.state), session, ["tea"])
+        (made,) = {*seen.glob("*")} - before
+        moment = (BEGIN - timedelta(days=days)).timestamp()
+        os.utime(made, (moment, moment))
+    tidy(place.desk)
+    assert [path.stat().st_mtime for path in seen.iterdir()] == [(BEGIN - timedelta(days=29)).timestamp()]
+
+
+def test_server_tidies_by_itself(lab: Lab) -> None:
+    """A server puts away what is over when it begins to look."""
+    lab.commit()
+    leave_notice(lab, "over", "---\nkind: alert\nexpires: 2020-01-01\n---\n")
+    serve(lab, FAST_LOOKS)
+    until((lab.state / "notices/archive/over.md").exists)
