@@ -55,7 +55,9 @@ def test_first_lock(two: Lab) -> None:
     assert "- lock on koda, owner alive: rebuilding (lock-koda-" in block(two, ANN)
     assert f"koda: session {BOB}, owner alive, since " in say(two, "lock", "status")
     assert say(two, "lock", "audit", "--strict").startswith("ok    ok ")
-    assert f"koda is locked by session {BOB}, owner alive, since " in fail(two, "lock", "place", "koda", code=1, session=ANN)
+    assert f"koda is locked by session {BOB}, owner alive, since " in fail(
+        two, "lock", "place", "koda", code=1, session=ANN
+    )
     assert "that session releases it" in fail(two, "lock", "release", "koda", code=1, session=ANN)
     assert say(two, "lock", "release", "koda", session=BOB).startswith("released: lock on koda")
     assert block(two, ANN) == ""
