@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from brief.core.errors import MajordomusError
 from brief.core.notice import Notice
@@ -18,14 +18,10 @@ from brief.notices.writing import numbered
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """The slugs that this call moved, and where each is now.
-
-    `reason` is why others were left, where that was not a race that it lost.
-    """
+    """The slugs that this call moved; `reason` is why others were left, where that was not a race that it lost."""
 
     slugs: tuple[str, ...]
     reason: str | None = None
-    paths: tuple[str, ...] = field(default=(), compare=False)
 
 
 def archive(
@@ -43,17 +39,15 @@ def archive(
     wanted = [file for file in look(folder).files if file.slug in slugs]
     if not wanted:
         return Archived(())
-    moved: dict[str, str] = {}
+    moved: list[str] = []
     try:
         if reason := why_not(folder, even_tracked=even_tracked):
             return Archived((), reason)
         with turn(folder):
-            for file in wanted:
-                if _is_over(file, is_over) and (target := move(folder, file.path)):
-                    moved[file.slug] = target
+            moved.extend(file.slug for file in wanted if _is_over(file, is_over) and move(folder, file.path))
     except MajordomusError as error:
-        return Archived(tuple(moved), str(error), tuple(moved.values()))
-    return Archived(tuple(moved), None, tuple(moved.values()))
+        return Archived(tuple(moved), str(error))
+    return Archived(tuple(moved))
 
 
 def why_not(folder: str, *, even_tracked: bool = False) -> str | None:
