@@ -10,6 +10,7 @@ from brief.fast.output import FAILED, given_up, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the fast path must not pay for typing
+    from collections.abc import Callable
     from typing import NoReturn
 
     from brief.fast.hook import Call
@@ -23,16 +24,14 @@ def main() -> int:
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
         from brief.fast.hook import hook  # noqa: PLC0415 - a brief needs none of it
 
-        return hook(words[1:], _alone)
+        return hook(words[1:], _alone, _load_hook)
     if sys.stdout is None:
         tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
     try:
-        code = run(words)
+        code = run(words, _load_whole)
         if code is None:
-            from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
-
-            code = whole(words)
+            code = _load_whole()(words)
         sys.stdout.flush()
     except OSError as fault:
         return given_up(fault)
@@ -41,10 +40,20 @@ def main() -> int:
     return code
 
 
-def _alone(call: Call, absence: str) -> str:
+def _load_whole() -> Callable[[list[str]], int]:
+    from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
+
+    return whole
+
+
+def _load_hook() -> Callable[[Call, str], str]:
     from brief.cli.hook import alone  # noqa: PLC0415 - the fast path must not pay for it
 
-    return alone(call, absence)
+    return alone
+
+
+def _alone(call: Call, absence: str) -> str:
+    return _load_hook()(call, absence)
 
 
 def command() -> NoReturn:

@@ -13,6 +13,7 @@ from typing import Any
 from brief.answering.shape import Capability
 from brief.fast import ask as fast
 from brief.fast.lease import NoServerError
+from brief.server.made import Made
 from lab import Lab, until
 
 _SERVE = """
@@ -113,6 +114,12 @@ def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---
     folder = lab.state / "notices/active"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.md").write_text(text)
+
+
+def touched(path: Path) -> Made:
+    """A file made here, as the one by which a server knows its own socket."""
+    path.touch()
+    return Made.at(path)
 
 
 def lease(lab: Lab) -> dict[str, Any]:

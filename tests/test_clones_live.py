@@ -124,8 +124,20 @@ def test_a_clone_that_ended_leaves_no_board(lab: Lab, clones: tuple[Path, Path])
     assert peers(lab, own)["status"] == "read"
 
 
-def test_every_brief_names_every_board(lab: Lab) -> None:
-    """Of three clones one hangs and one lost its lock: all are told, the count is of those that answered."""
+def told_peers(lab: Lab, checkout: Path, session: str) -> dict[str, Any]:
+    """The section of the brief that a session reads in a checkout."""
+    done = lab.majordomus("brief", "--format", "json", "--session", session, cwd=checkout)
+    section: dict[str, Any] = next(one for one in json.loads(done.stdout)["sections"] if one["name"] == "peers")
+    return section
+
+
+def all_standings(section: dict[str, Any]) -> set[tuple[str, str, str, int | None]]:
+    """Every board: its kind, its path, how it stands, and its count."""
+    return {(one["kind"], one["path"], one["standing"], one["count"]) for one in section["data"]["boards"]}
+
+
+def test_three_worktrees_and_two_clones_one_stopped_and_one_superseded(lab: Lab) -> None:
+    """The brief of each session names every board with its standing, counts those really read, and is partial."""
     lab.commit()
     trees = [lab.repo, lab.worktree("one"), lab.worktree("two")]
     hung, replaced = clone_of(lab, "hung"), clone_of(lab, "replaced")
@@ -135,16 +147,30 @@ def test_every_brief_names_every_board(lab: Lab) -> None:
     (replaced / ".git/majordomus/lease.lock").unlink()
     (replaced / ".git/majordomus/lease.json").unlink()
     assert ensured(lab, replaced)["epoch"] > old["epoch"]
+    silent_board: tuple[str, str, str, int | None] = ("clone", str(hung), "silent", None)
+    superseded_board = ("clone", str(replaced), "superseded", 1)
     with stopped(ensured(lab, hung)["pid"]):
-        for checkout in trees:
-            done = lab.majordomus("brief", "--format", "json", "--session", "s0", cwd=checkout)
-            section = next(one for one in json.loads(done.stdout)["sections"] if one["name"] == "peers")
-            boards = {(board["path"], board["standing"]) for board in section["data"]["boards"]}
-            ready = {(str(path), "ready") for path in (*trees, replaced)}
-            assert boards == {*ready, (str(hung), "silent"), (str(replaced), "superseded")}
+        for checkout, session, met in ((trees[0], "s0", "s1"), (trees[1], "s1", "s0"), (trees[2], "s0", "s1")):
+            section = told_peers(lab, checkout, session)
+            counts = zip(trees, (1, 1, 0), strict=True)
+            own = {("checkout", str(path), "ready", count) for path, count in counts}
+            assert all_standings(section) == {
+                *own,
+                silent_board,
+                superseded_board,
+                ("clone", str(replaced), "ready", 1),
+            }
             assert (section["status"], section["data"]["count"]) == ("partial", 2)
-            assert sessions(section) == {"s1", "s3"}
+            assert sessions(section) == {met, "s3"}
             assert f"clone {hung} is silent" in section["reason"]
+        section = told_peers(lab, replaced, "s3")
+        met_boards = {("checkout", str(replaced), "ready", 1), ("clone", str(lab.repo), "ready", 2)}
+        assert all_standings(section) == {*met_boards, silent_board, superseded_board}
+        assert (section["status"], section["data"]["count"]) == ("partial", 2)
+        assert sessions(section) == {"s0", "s1"}
+        section = told_peers(lab, hung, "s2")
+        assert (section["status"], section["data"]) == ("unread", None)
+        assert "holds and is silent" in section["reason"]
 
 
 def test_a_line_says_that_somebody_may_be_missing(lab: Lab, clones: tuple[Path, Path]) -> None:

@@ -48,7 +48,8 @@ def _run(args: argparse.Namespace) -> int:
 def _ensure(args: argparse.Namespace) -> int:
     ensured = ensuring.ensure(located(args))
     first = "started: " if ensured.started else "already there: "
-    return _told(args, ensured.status, lambda answer: first + status_text(answer))
+    last = "" if ensured.stays is None else f"it stays until it is idle ({ensured.stays})\n"
+    return _told(args, ensured.status, lambda answer: first + status_text(answer) + last)
 
 
 def _status(args: argparse.Namespace) -> int:

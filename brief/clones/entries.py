@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -20,6 +21,8 @@ from brief.files import Stamp, UnreadableFileError, read_bounded, reason_of, sta
 ENTRY_SCHEMA: Final = "majordomus.server/v1"
 MOST_BYTES = 65_536
 MOST_ENTRIES = 512
+MAKING_SECONDS = 60.0
+"""An entry that is empty for longer is one whose server was killed while it made it."""
 
 CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
@@ -90,6 +93,8 @@ def _live(path: str) -> Entry | None:
     if found.st_uid != os.getuid():
         raise UnreadableFileError(f"belongs to uid {found.st_uid}")
     if not content:
+        if time.time() - found.st_mtime > MAKING_SECONDS:
+            _remove(path, stamp_of(found))
         return None
     try:
         entry = Entry.model_validate_json(content)

@@ -88,6 +88,8 @@ def judge_server(status: dict[str, Any] | None, why: str, ours: str, *, running:
     if status is None:
         return fail("server", why) if running else warn("server", why)
     version = status.get("version")
+    if status.get("outdated"):
+        return warn("server", f"{status['outdated']}; majordomus serve ensure replaces it when idle")
     if version != ours:
         return warn(
             "server",

@@ -6,14 +6,17 @@ import json
 import socket
 import time
 
-from brief.fast.lease import NoServerError, read_lease, why_silent
+from brief.fast.lease import ENSURE, NoServerError, read_lease, why_silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
+    from collections.abc import Callable
     from typing import Any
 
 COMMAND_SECONDS = 2.0
 LINE_SECONDS = 0.5
+SOON_SECONDS = 0.25
+READ_SECONDS = 0.05
 MOST_BYTES = 16 * 1024 * 1024
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
@@ -33,7 +36,7 @@ class Answer:
         return json.loads(self.body)
 
 
-def ask(
+def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by its name
     common_dir: str,
     method: str,
     path: str,
@@ -41,48 +44,80 @@ def ask(
     body: object = None,
     *,
     seconds: float = COMMAND_SECONDS,
+    meanwhile: Callable[[], object] | None = None,
 ) -> Answer:
     """Ask the lease holder of a repository; raises NoServerError with the reason where it does not answer.
 
     `path` is below `/api/v1`; `params` are the query, `body` goes as JSON. `seconds` bounds the whole exchange.
-    An answer that does not carry the epoch of the lease came from somebody else and is not taken.
+    Where no answer comes soon, `meanwhile` is done while it is waited for: what will be needed if none comes at all.
+    An answer that does not carry the epoch of the lease, or is of another repository, is not taken.
     """
     record = read_lease(common_dir)
     request = request_of(method, path, params, body)
     try:
-        return exchange(record["socket"], record["epoch"], request, seconds=seconds)
+        answer = exchange(record["socket"], record["epoch"], request, seconds=seconds, meanwhile=meanwhile)
     except OSError as fault:
         raise NoServerError(why_silent(record, fault)) from None
+    ours = quoted(common_dir)
+    if answer.headers.get("majordomus-repository", ours) != ours:
+        raise NoServerError(f"what answers at {record['socket']} is the server of another repository; {ENSURE}")
+    return answer
 
 
-def exchange(socket_path: str, epoch: int, request: bytes, *, seconds: float, most: int = MOST_BYTES) -> Answer:
+def exchange(
+    socket_path: str,
+    epoch: int,
+    request: bytes,
+    *,
+    seconds: float,
+    most: int = MOST_BYTES,
+    meanwhile: Callable[[], object] | None = None,
+) -> Answer:
     """What the server of `epoch` answers at a socket, whole, within `seconds` and in at most `most` bytes.
 
     Raises TimeoutError or BlockingIOError where it is silent, another OSError where it cannot be asked, and
     NoServerError where somebody else answers.
     """
-    answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most))
+    answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most, meanwhile))
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
         raise NoServerError(f"what answers at {socket_path} is not the server of epoch {epoch}")
     return answer
 
 
-def _exchanged(path: str, request: bytes, deadline: float, most: int) -> bytes:
+def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile: Callable[[], object] | None) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_left(deadline))
         connection.connect(path)
         connection.sendall(request)
-        received: list[bytes] = []
-        size = 0
-        while True:
-            connection.settimeout(_left(deadline))
-            piece = connection.recv(262_144)
-            if not piece:
-                return b"".join(received)
-            received.append(piece)
-            size += len(piece)
-            if size > most:
-                raise OSError(f"it sent more than {most} bytes")
+        received = bytearray()
+        if meanwhile is not None:
+            if _soon(connection, received, deadline, most):
+                return bytes(received)
+            meanwhile()
+            deadline = max(deadline, time.monotonic() + READ_SECONDS)  # what came meanwhile is still read
+        _receive(connection, received, deadline, most)
+        return bytes(received)
+
+
+def _soon(connection: socket.socket, received: bytearray, deadline: float, most: int) -> bool:
+    """Whether the answer was whole soon."""
+    try:
+        _receive(connection, received, min(deadline, time.monotonic() + SOON_SECONDS), most)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _receive(connection: socket.socket, received: bytearray, deadline: float, most: int) -> None:
+    """Add to `received` until the other side ends; raises TimeoutError with what came by then in it."""
+    while True:
+        connection.settimeout(_left(deadline))
+        piece = connection.recv(262_144)
+        if not piece:
+            return
+        received += piece
+        if len(received) > most:
+            raise OSError(f"it sent more than {most} bytes")
 
 
 def _left(deadline: float) -> float:
@@ -94,7 +129,7 @@ def _left(deadline: float) -> float:
 
 def request_of(method: str, path: str, params: list[tuple[str, str]], body: object = None) -> bytes:
     """The bytes of one call below `/api/v1`."""
-    query = "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in params)
+    query = "&".join(f"{quoted(name)}={quoted(value)}" for name, value in params)
     payload = b"" if body is None else json.dumps(body).encode()
     kind = "" if body is None else "content-type: application/json\r\n"
     head = (
@@ -104,7 +139,8 @@ def request_of(method: str, path: str, params: list[tuple[str, str]], body: obje
     return head.encode("ascii") + payload
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Text as it stands in a query or a header: what is no plain letter is spelled out by its bytes."""
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
 

@@ -72,13 +72,16 @@ Alone = Callable[[Call, str], str]
 """What composes without a server, given the call and why no server answered."""
 
 
-def hook(words: list[str], alone: Alone) -> int:
-    """Read the client's JSON from standard input, tell the server, and print what the session must read."""
+def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
+    """Read the client's JSON from standard input, tell the server, and print what the session must read.
+
+    While the server is silent, `meanwhile` is done: what `alone` will need.
+    """
     until = time.monotonic() + ALL_SECONDS
     _end_by_then()
     try:
         event = _named(words)
-        context = _context(event, until, alone)
+        context = _context(event, until, alone, meanwhile)
     except UnknownEventError as fault:
         tell(f"the hook did nothing: {fault}")
         return 0
@@ -111,14 +114,14 @@ def _named(words: list[str]) -> str:
     raise UnknownEventError(f"{named}; name one of {', '.join(EVENTS)}")
 
 
-def _context(event: str, until: float, alone: Alone) -> str:
+def _context(event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None) -> str:
     given = told(MOST_INPUT)
     try:
         call = read_call(event, given, os.environ, until)
     except NotLocatedError:
         return ""
     try:
-        return _asked(call)
+        return _asked(call, meanwhile if event in SPEAKING else None)
     except (NoServerError, ValueError) as absence:
         return alone(call, str(absence)) if event in SPEAKING else ""
 
@@ -146,9 +149,9 @@ def _pid(text: str) -> int | None:
     return int(text) if is_number and 0 < int(text) < 2**31 else None
 
 
-def _asked(call: Call) -> str:
+def _asked(call: Call, meanwhile: Callable[[], object] | None) -> str:
     """What the server says; raises NoServerError or ValueError where it says nothing that can be used."""
-    answer = ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS)
+    answer = ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS, meanwhile=meanwhile)
     said = answer.json() if answer.status == 200 else None
     if not isinstance(said, dict) or not isinstance(said.get("context"), str):
         raise NoServerError(f"the server did not take the hook: its answer is {answer.status}")

@@ -9,6 +9,10 @@ from brief.fast.locate import NotLocatedError, current_folder, locate
 from brief.fast.output import put
 from brief.fast.words import Call, read_call
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from collections.abc import Callable
+
 ANSWERED = 0
 NOT_ALL_READ = 10
 
@@ -16,12 +20,15 @@ unanswered: dict[str, str] = {}
 """Why no server answered this process, by git folder: the whole command waits for none of them a second time."""
 
 
-def run(words: list[str]) -> int | None:
-    """The exit code of a call this path could answer; None where the whole command must."""
+def run(words: list[str], meanwhile: Callable[[], object] | None = None) -> int | None:
+    """The exit code of a call this path could answer; None where the whole command must.
+
+    Where a server is silent, `meanwhile` is done while it is waited for.
+    """
     unanswered.clear()
     if words[:1] == ["brief"]:
         call = read_call(words[1:])
-        return _brief(call) if call is not None else None
+        return _brief(call, meanwhile) if call is not None else None
     if words == ["statusline"]:
         from brief.fast.statusline import statusline  # noqa: PLC0415 - a brief needs none of it
 
@@ -29,7 +36,7 @@ def run(words: list[str]) -> int | None:
     return None
 
 
-def _brief(call: Call) -> int | None:
+def _brief(call: Call, meanwhile: Callable[[], object] | None) -> int | None:
     from brief.fast.ask import ask  # noqa: PLC0415 - read_call decides first whether anybody is asked
     from brief.fast.lease import NoServerError  # noqa: PLC0415 - likewise
 
@@ -43,7 +50,7 @@ def _brief(call: Call) -> int | None:
     except NotLocatedError:
         return None
     try:
-        answer = ask(here.common_dir, "GET", "/brief", call.params(here.name))
+        answer = ask(here.common_dir, "GET", "/brief", call.params(here.name), meanwhile=meanwhile)
     except NoServerError as absence:
         unanswered[here.common_dir] = str(absence)
         return None

@@ -43,7 +43,7 @@ class _Opened:
     lease: Lease
     root: str
     database: Database
-    path: Path
+    made: Made
     tcp: str | None
     listeners: tuple[socket.socket, ...]
 
@@ -58,19 +58,20 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         name = socket_name(lease.common_dir, lease.epoch)
         path = runtime_folder(os.environ, name) / name
         sweep(path.parent, lease.common_dir)
-        listeners = [leaving.enter_context(_listening(path))]
+        listener, made = leaving.enter_context(_listening(path))
+        listeners = [listener]
         tcp = _by_tcp(_trusted_port(lease, root))
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
-        asyncio.run(_answer(_Opened(lease, root, database, path, _url(tcp), tuple(listeners)), stopping))
+        asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners)), stopping))
 
 
 @contextlib.contextmanager
-def _listening(path: Path) -> Iterator[socket.socket]:
+def _listening(path: Path) -> Iterator[tuple[socket.socket, Made]]:
     with contextlib.closing(bind_unix(path)) as listener:
         made = Made.at(path)
         try:
-            yield listener
+            yield listener, made
         finally:
             made.remove()
 
@@ -97,12 +98,12 @@ def _url(tcp: socket.socket | None) -> str | None:
 
 async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lease = opened.lease
-    holder = Holder(lease, opened.root, opened.path, opened.tcp)
+    holder = Holder(lease, opened.root, opened.made, opened.tcp)
     stopping.tell(holder.ending)
     board = Board(opened.database)
     lines = LineKeeper(lease.state_dir / "lines")
     lines.prepare()
-    folder, roots = opened.path.parent / "servers", RootCommits(lease.common_dir)
+    folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
     desk = Desk(
         lease.common_dir,
@@ -112,14 +113,15 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         identity=holder.identity,
         composed=lambda look, brief: lines.keep(look, brief) if lease.is_ours() else None,
         neighbours=neighbours.read,
+        remarks=holder.remarks,
     )
     web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
     listing = Listing(folder, holder, roots, desk.world.worktrees)
     with contextlib.ExitStack() as leaving:
         leaving.callback(listing.remove)
         await listing.enter()
-        lease.publish(opened.path, opened.tcp, holder.since)
-        log.info("serving", extra={"epoch": lease.epoch, "socket": str(opened.path), "tcp": opened.tcp})
+        lease.publish(holder.socket, opened.tcp, holder.since)
+        log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
         for work in (holder.watch(desk), listing.keep()):
             leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))

@@ -24,6 +24,7 @@ SILENT_SECONDS = 10.0
 STEP_SECONDS = 0.05
 RETRY_SECONDS = 0.3
 PING_SECONDS = 1.0
+STOP_SECONDS = 10.0
 
 
 class StartError(MajordomusError):
@@ -32,16 +33,18 @@ class StartError(MajordomusError):
 
 @dataclass(frozen=True, slots=True)
 class Ensured:
-    """A server that answers, by its own word, and whether it was started for this call."""
+    """A server that answers, by its own word, whether it was started for this call, and why one outdated stays."""
 
     status: dict[str, Any]
     started: bool
+    stays: str | None = None
 
 
 def ensure(here: Located) -> Ensured:
     """Find the server that holds the repository, or start it. Of many who start one, one wins and all find it.
 
-    A holder that stays silent for 10 s is ended, once the lock and its process agree that it is the holder.
+    A holder that stays silent for 10 s is ended, once the lock and its process agree that it is the holder. One that
+    is outdated is replaced, unless it says what it is still needed for.
     Raises StartError with what the start said, or NoServerError where nothing answered in time.
     """
     begun = time.monotonic()
@@ -50,7 +53,12 @@ def ensure(here: Located) -> Ensured:
     while True:
         status, why = ping(here)
         if status is not None:
-            return Ensured(status, started=start is not None and start.poll() is None)
+            if start is not None or not status.get("outdated"):
+                return Ensured(status, started=start is not None and start.poll() is None)
+            stays = _end_outdated(here)
+            if stays is not None:
+                return Ensured(status, started=False, stays=stays)
+            continue
         now = time.monotonic()
         if now > begun + START_SECONDS + SILENT_SECONDS:
             raise NoServerError(f"no server answered within {now - begun:.0f} s: {why}")
@@ -121,7 +129,22 @@ def _end_holder(here: Located) -> None:
             os.kill(record["pid"], signal.SIGKILL)
 
 
-def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
+def _end_outdated(here: Located) -> str | None:
+    """Ask the holder to end if it is outdated and idle; None where it did, or another holds already, else why it stays."""
+    asked = {"root": here.name, "if_outdated": True}
+    try:
+        answer = fast.ask(here.common_dir, "POST", "/server/stop", [], asked, seconds=PING_SECONDS)
+        told = answer.json()
+    except (leases.NoServerError, ValueError):
+        return None  # it ends already, or hangs, which the next look tells
+    if answer.status != 200:
+        return clean(str(told.get("error")), 400)
+    if told["outdated"]:
+        _await_end(told, STOP_SECONDS)
+    return None
+
+
+def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:
     """End the server of the repository and wait until it has; what it said of itself, None where none answers.
 
     Raises NoServerError where one that answers does not end, and where one holds and does not answer.
@@ -135,10 +158,14 @@ def stop(here: Located, seconds: float = 10.0) -> dict[str, Any] | None:
     if answer.status != 200:
         raise NoServerError(f"not stopped: {clean(str(answer.json()), 400)}")
     status: dict[str, Any] = answer.json()
+    _await_end(status, seconds)
+    return status
+
+
+def _await_end(status: dict[str, Any], seconds: float) -> None:
     record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
     deadline = time.monotonic() + seconds
     while leases.is_running(record):
         if time.monotonic() > deadline:
             raise NoServerError(f"pid {status['pid']} was asked to end and still runs after {seconds:.0f} s")
         time.sleep(STEP_SECONDS)
-    return status

@@ -7,8 +7,8 @@ import contextlib
 import logging
 import os
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Literal
 
 from brief import __version__
@@ -17,7 +17,9 @@ from brief.core.model import AnsweredBy
 from brief.core.text.sanitize import wire
 from brief.desk import Desk
 from brief.server import tidying
+from brief.server.installed import Installation
 from brief.server.lease import Lease
+from brief.server.made import Made
 from brief.server.tending import tend
 from brief.threads import in_thread
 
@@ -35,16 +37,19 @@ def utc_now() -> datetime:
 class Holder:
     """The holder of a lease, for as long as it serves. `root` is the checkout whose policy sets `server.*`."""
 
-    def __init__(self, lease: Lease, root: str, socket: Path, tcp: str | None) -> None:
+    def __init__(self, lease: Lease, root: str, socket: Made, tcp: str | None) -> None:
         self.lease = lease
         self.root = root
-        self.socket = socket
+        self.socket = socket.path
         self.tcp = tcp
         self.pid = os.getpid()
         self.version = __version__
         self.since = utc_now()
         self.ending = asyncio.Event()
         self.superseded_since: float | None = None
+        self.under_way = 0
+        self._installation = Installation()
+        self._made = socket
         self._called = time.monotonic()
         self._tidy_from = self._called
         self._idle_seconds = 900.0
@@ -52,6 +57,25 @@ class Holder:
     def called(self) -> None:
         """Note that somebody asked."""
         self._called = time.monotonic()
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """Count a call as under way."""
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+
+    @property
+    def outdated(self) -> str | None:
+        """How what is installed differs from what runs here, None where it does not."""
+        return self._installation.outdated()
+
+    def remarks(self) -> tuple[str, ...]:
+        """What every brief says of the server that composed it."""
+        outdated = self.outdated
+        return () if outdated is None else (f"the server is {outdated}; majordomus serve ensure replaces it when idle",)
 
     def ends_idle(self) -> datetime:
         """When this server ends if nobody calls."""
@@ -102,6 +126,10 @@ class Holder:
             # In a repository that was moved it is still the lock that the next server needs.
             self.lease.free()
             log.warning("superseded", extra={"epoch": self.lease.epoch})
+        if not self._made.is_there():
+            log.warning("ending", extra={"reason": f"{self.socket} is no longer ours, so nobody finds this server"})
+            self.ending.set()
+            return
         if self.superseded_since is None:
             await self._keep(desk)
         with contextlib.suppress(MajordomusError):

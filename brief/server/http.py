@@ -6,6 +6,7 @@ parameters refused by name, every fault a sentence, and over TCP only what reads
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,9 +24,11 @@ from brief.core.errors import FAILED, USAGE, MajordomusError, UsageError
 from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.desk import Desk
+from brief.fast.ask import quoted
 from brief.server.holder import Holder
 
 PREFIX = "/api/v1"
+OWN_PATH = f"{PREFIX}/server"
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost"})
 OWN_PAGES = frozenset({"same-origin", "none"})
 MOST_BODY = 1_048_576
@@ -184,19 +187,23 @@ def _sentence(error: dict[str, Any], known: list[str]) -> str:
 
 
 class Envelope:
-    """Marks every answer with epoch and standing, notes that somebody called, bounds bodies, and guards TCP."""
+    """Marks every answer with epoch, repository and standing, notes that somebody called, bounds bodies, and guards TCP."""
 
     def __init__(self, app: ASGIApp, holder: Holder) -> None:
         self.app = app
         self.holder = holder
-        self._epoch = (b"majordomus-epoch", str(holder.lease.epoch).encode())
+        self._own = (
+            (b"majordomus-epoch", str(holder.lease.epoch).encode()),
+            (b"majordomus-repository", quoted(holder.lease.common_dir).encode()),
+            NO_GUESSING,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], self._epoch, self._standing(), NO_GUESSING]
+                message["headers"] = [*message["headers"], *self._own, self._standing()]
             await send(message)
 
         foreign = _why_foreign(scope)
@@ -205,9 +212,12 @@ class Envelope:
             return
         if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
             self.holder.called()
+        # A question about the server itself is no work that its end would cut off.
+        counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
         # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self.app({**scope, "method": method}, _bounded(receive), marked)
+        with counted:
+            await self.app({**scope, "method": method}, _bounded(receive), marked)
 
     def _standing(self) -> tuple[bytes, bytes]:
         return b"majordomus-standing", self.holder.standing.encode()

@@ -44,15 +44,14 @@ class Listing:
         self._write()
 
     async def keep(self) -> None:
-        """Write the entry again whenever something was learned; ends when nothing more is to be."""
+        """Write the entry again whenever something was learned, or somebody removed it."""
         while True:
             await self._learning
             with contextlib.suppress(OSError):
                 self._write()
-            if self._roots.settled:
-                return
             await asyncio.sleep(RELEARN_SECONDS)
-            self._learning = in_thread(self._learn)
+            if not self._roots.settled:
+                self._learning = in_thread(self._learn)
 
     def remove(self) -> None:
         """Remove the entry, if it is still the one written here."""
@@ -66,7 +65,7 @@ class Listing:
 
     def _write(self) -> None:
         text = self._entry().model_dump_json()
-        if text != self._written:
+        if text != self._written or not os.path.lexists(self._path):
             replace(self._path, text.encode())
             self._made, self._written = Made.at(self._path), text
 

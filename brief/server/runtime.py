@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from brief.clones.entries import is_listening
+from brief.clones.entries import is_listening, read_entries
 from brief.core.errors import RuntimeFolderError
 
 SOCKET_PATH_BYTES = 104
@@ -47,11 +47,15 @@ def socket_name(common_dir: str, epoch: int) -> str:
 
 
 def sweep(folder: Path, common_dir: str) -> None:
-    """Remove the sockets that killed servers of a repository left; its lease must be held, so no other is just made."""
-    with contextlib.suppress(OSError):
-        for path in folder.glob(f"{_digest(common_dir)}-*.sock"):
-            if not is_listening(str(path)):
+    """Remove what killed servers left: the sockets of a repository, and every entry of a server that is gone.
+
+    The lease of the repository must be held, so that no other socket of it is just made.
+    """
+    for path in folder.glob(f"{_digest(common_dir)}-*.sock"):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(path.lstat().st_mode) and not is_listening(str(path)):
                 path.unlink()
+    read_entries(str(folder / "servers"))
 
 
 def _digest(common_dir: str) -> str:

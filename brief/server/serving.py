@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from brief.answering.shape import Capability, Http, Inputs
+from brief.core.errors import ConflictError
+from brief.core.life import is_waiting
 from brief.core.model import Moment, Wire
 from brief.core.text.sanitize import clean, span, wire
 from brief.desk import Desk
@@ -13,8 +17,17 @@ class ServerInputs(Inputs):
     """Which repository's server is meant."""
 
 
+class StopInputs(ServerInputs):
+    """Which repository's server is to end, and whether it is to judge that itself."""
+
+    if_outdated: bool = Field(default=False, description="end only where it is outdated and idle")
+
+
 class ServerStatus(Wire):
-    """Who holds the repository; `standing` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls."""
+    """Who holds the repository; `standing` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
+
+    `outdated` is how what is installed differs from what runs, null where it does not.
+    """
 
     at: Moment
     pid: int
@@ -27,6 +40,7 @@ class ServerStatus(Wire):
     ends_idle: Moment
     common_dir: str
     episodes: int
+    outdated: str | None = None
 
 
 def serving(holder: Holder) -> tuple[Capability, ...]:
@@ -35,7 +49,12 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
     async def status(desk: Desk, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
         return _status(holder, desk)
 
-    async def stop(desk: Desk, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
+    async def stop(desk: Desk, asked: StopInputs) -> ServerStatus:
+        if asked.if_outdated and holder.outdated is None:
+            return _status(holder, desk)  # who asks meant another, which this one has replaced
+        needed = _needed_for(holder, desk) if asked.if_outdated else None
+        if needed is not None:
+            raise ConflictError(needed)
         holder.ending.set()
         return _status(holder, desk)
 
@@ -56,7 +75,7 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
             id="server.stop",
             kind="query",
             title="End the server of this repository; what is under way is answered first",
-            input=ServerInputs,
+            input=StopInputs,
             output=ServerStatus,
             handler=stop,
             text=status_text,
@@ -65,6 +84,17 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
             in_memory=True,
         ),
     )
+
+
+def _needed_for(holder: Holder, desk: Desk) -> str | None:
+    """Why this server is not to be replaced at this moment, None where it is idle.
+
+    The next server knows every episode as unheard, and so could not tell who waits for a human.
+    """
+    if holder.under_way:
+        return f"calls under way: {holder.under_way}"
+    waiting = sum(one.standing == "heard" and is_waiting(one.episode.state) for one in desk.board.known())
+    return f"sessions that wait for a human: {waiting}" if waiting else None
 
 
 def _status(holder: Holder, desk: Desk) -> ServerStatus:
@@ -80,6 +110,7 @@ def _status(holder: Holder, desk: Desk) -> ServerStatus:
         ends_idle=holder.ends_idle(),
         common_dir=wire(holder.lease.common_dir),
         episodes=len(desk.board.known()),
+        outdated=holder.outdated,
     )
 
 
@@ -87,9 +118,11 @@ def status_text(answer: ServerStatus) -> str:
     """The server in a few lines."""
     tcp = f" and {answer.tcp}" if answer.tcp else ""
     count = f"{answer.episodes} open episode{'' if answer.episodes == 1 else 's'}"
+    outdated = f"{clean(answer.outdated)}\n" if answer.outdated else ""
     return (
         f"pid {answer.pid} {answer.standing} {clean(answer.common_dir, 400)}\n"
         f"epoch {answer.epoch}, version {answer.version}, up for {span(answer.at - answer.since)}\n"
         f"answers at {answer.socket}{tcp}\n"
         f"{count}; ends in {span(answer.ends_idle - answer.at)} if nobody calls\n"
+        f"{outdated}"
     )

@@ -30,6 +30,7 @@ class WebServer(uvicorn.Server):
                 cast(Any, app),
                 lifespan="off",
                 loop="asyncio",
+                http="httptools",
                 ws="none",
                 log_config=None,
                 log_level="warning",

@@ -57,6 +57,17 @@ def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
     assert read_entries(str(folder)).entries == (made.model_copy(update={"root": None, "root_commits": None}),)
 
 
+def test_an_entry_that_was_never_written_is_removed(folder: Path) -> None:
+    """A server that was killed while it made its entry leaves an empty file, which goes once it is old."""
+    young, old = folder / "1.json", folder / "2.json"
+    folder.mkdir()
+    for path in (young, old):
+        path.touch()
+    os.utime(old, (0, 0))
+    assert read_entries(str(folder)) == entries.Listed((), ())
+    assert (young.exists(), old.exists()) == (True, False)
+
+
 @pytest.mark.parametrize("socket_is_left", [True, False])
 def test_a_stale_entry_is_removed(lab: Lab, folder: Path, ended: Entry, socket_is_left: bool) -> None:
     """Where the process is gone and nobody listens, whoever looks removes the entry, and nothing else."""

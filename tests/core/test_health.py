@@ -51,6 +51,12 @@ def test_lease() -> None:
         ({"version": "1", "episodes": 3}, True, "ok", "3 open episodes"),
         ({"version": "0", "episodes": 3}, True, "warn", "outdated"),
         ({}, True, "warn", "outdated"),
+        (
+            {"version": "1", "outdated": "outdated: runs 1, 2 is installed"},
+            True,
+            "warn",
+            "1, 2 is installed; majordomus",
+        ),
         (None, True, "fail", "silent"),
         (None, False, "warn", "silent"),
         (None, None, "ok", "none runs"),

@@ -75,15 +75,26 @@ def test_a_killed_server_is_replaced_at_once(lab: Lab) -> None:
     assert _ensure(lab).returncode == 0
     assert lease(lab)["epoch"] > before["epoch"]
     assert lease(lab)["pid"] != before["pid"]
+    assert len(left_behind(lab)) == 3
 
 
-@pytest.mark.parametrize("place", ["brief.server.lease:Lease.publish", "brief.server.web:WebServer.main_loop"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "brief.server.app:serve",
+        "brief.server.app:bind_unix",
+        "brief.server.listing:Listing.enter",
+        "brief.server.lease:Lease.publish",
+        "brief.server.web:WebServer.main_loop",
+    ],
+)
 def test_a_start_that_was_killed_is_in_nobodys_way(place: str, lab: Lab) -> None:
-    """Wherever a server was when it was killed, the next one starts."""
+    """Wherever between lease, socket and first answer a server was killed, the next one starts and clears up after it."""
     killed = launch(lab, SIGNAL_BEFORE.format(place=place, number=int(signal.SIGKILL)))
     assert finish(killed)[0] == -signal.SIGKILL
     assert _ensure(lab).returncode == 0
     assert answers(lab)
+    assert [path for path in left_behind(lab) if path.endswith(".sock")] == [lease(lab)["socket"]]
 
 
 def test_a_stopped_holder_is_told_as_silent_and_replaced(lab: Lab) -> None:

@@ -10,6 +10,7 @@ from brief.server.holder import Holder, utc_now
 from brief.server.http import Envelope
 from brief.server.lease import Lease
 from lab import Lab
+from serving import touched
 
 
 async def answered(holder: Holder, query: bytes) -> dict[bytes, bytes]:
@@ -33,7 +34,7 @@ def test_only_its_own_callers_keep_a_server_alive(lab: Lab, query: bytes, counts
 
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
-        holder = Holder(lease, str(lab.repo), lab.runtime / "s.sock", None)
+        holder = Holder(lease, str(lab.repo), touched(lab.runtime / "s.sock"), None)
         holder._called = 0.0
         await answered(holder, query)
         assert (holder._called > 0.0) is counts
@@ -47,7 +48,7 @@ def test_every_answer_says_whether_it_is_the_holders(lab: Lab) -> None:
 
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
-        holder = Holder(lease, str(lab.repo), lab.runtime / "s.sock", None)
+        holder = Holder(lease, str(lab.repo), touched(lab.runtime / "s.sock"), None)
         before = await answered(holder, b"")
         holder.superseded_since = 1.0
         after = await answered(holder, b"")

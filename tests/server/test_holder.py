@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,31 @@ def test_a_server_that_slept_through_its_end_cannot_write(lab: Lab) -> None:
     old.terminate()
     assert finish(old)[0] == 0
     assert answers(lab)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _replace(path: Path) -> None:
+    path.unlink()
+    path.touch()
+
+
+@pytest.mark.parametrize("spoil", [_remove, _remove_folder, _replace])
+def test_a_server_whose_socket_was_removed_ends(spoil: Callable[[Path], None], lab: Lab) -> None:
+    """A logout clears the runtime folder: a server that nobody finds ends in order, and the next one knows its episodes."""
+    old = serve(lab, FAST_LOOKS)
+    _open(lab, "kept")
+    spoil(Path(lease(lab)["socket"]))
+    assert finish(old) == (0, "", "")
+    assert not (lab.state / "lease.json").exists()
+    assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")
+    assert [e["episode"]["id"] for e in ask(lab, "GET", "/episodes").json()["open"]] == ["kept"]
 
 
 def test_a_look_that_fails_is_not_the_last(lab: Lab) -> None:

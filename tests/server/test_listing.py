@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from brief.server import listing as listing_module
 from brief.server.holder import Holder, utc_now
 from brief.server.lease import Lease
 from brief.server.listing import Listing
-from lab import Lab
+from lab import Lab, until
 from neighbourhood import git_hangs
+from serving import touched
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def lease(lab: Lab) -> Iterator[Lease]:
 def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> Listing:
     """The listing of a server that holds `lease`."""
     socket = lab.runtime / f"abc-{lease.epoch}.sock"
-    holder = Holder(lease, str(lab.repo), socket, None)
+    holder = Holder(lease, str(lab.repo), touched(socket), None)
     known = roots or RootCommits(lab.common_dir)
     return Listing(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))
 
@@ -39,6 +40,13 @@ def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> List
 def written(lab: Lab) -> list[dict[str, Any]]:
     """Every entry as it lies there."""
     return [json.loads(path.read_text()) for path in sorted((lab.runtime / "servers").iterdir())]
+
+
+async def kept_until(listing: Listing, holds: Callable[[], object]) -> None:
+    """Keep the entry until a condition holds."""
+    keeping = asyncio.ensure_future(listing.keep())
+    await asyncio.to_thread(until, holds)
+    keeping.cancel()
 
 
 def test_a_server_is_listed_with_what_clones_know_it_by(lab: Lab, lease: Lease) -> None:
@@ -69,7 +77,7 @@ def test_a_repository_that_git_needs_long_for_is_listed_at_once(
         await listing.enter()
         first = written(lab)
         go_on.touch()
-        await listing.keep()
+        await kept_until(listing, lambda: written(lab)[0]["root_commits"])
         (entry,) = written(lab)
         assert first == [entry | {"root_commits": None}]
         assert entry["root_commits"] == [lab.git("rev-parse", "HEAD")]
@@ -89,11 +97,26 @@ def test_the_first_commit_is_noticed(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
         await listing.enter()
         assert written(lab)[0]["root_commits"] == []
         first = lab.commit()
-        await listing.keep()
-        assert written(lab)[0]["root_commits"] == [first]
+        await kept_until(listing, lambda: written(lab)[0]["root_commits"] == [first])
 
     asyncio.run(run())
     lease.release()
+
+
+def test_an_entry_that_was_removed_is_written_again(lab: Lab, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that others cannot find would be missing from their boards without a word, so it says again who it is."""
+    monkeypatch.setattr(listing_module, "RELEARN_SECONDS", 0.0)
+
+    async def run() -> None:
+        listing = listing_of(lab, lease)
+        await listing.enter()
+        before = written(lab)
+        (lab.runtime / f"servers/{lease.epoch}.json").unlink()
+        await kept_until(listing, lambda: written(lab) == before)
+        listing.remove()
+        assert written(lab) == []
+
+    asyncio.run(run())
 
 
 def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +128,7 @@ def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, mo
     lease = Lease.take(str(bare), utc_now())
 
     async def run() -> None:
-        holder = Holder(lease, str(tree), lab.runtime / "abc-1.sock", None)
+        holder = Holder(lease, str(tree), touched(lab.runtime / "abc-1.sock"), None)
         listing = Listing(lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: worktrees(str(bare)))
         await listing.enter()
         assert written(lab)[0]["root"] == str(tree)

@@ -12,6 +12,9 @@ import pytest
 
 from brief.core.errors import RuntimeFolderError
 from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, socket_name, sweep
+from lab import Lab
+from neighbourhood import entry, listed
+from serving import python
 
 NAME = socket_name("/repo/.git", 1_800_000_000_000)
 
@@ -176,3 +179,25 @@ def test_sockets_of_killed_servers_are_swept(short: Path) -> None:
                 left.bind(str(path))
         sweep(short, "/a")
     assert sorted(short.iterdir()) == sorted((alive, other))
+
+
+def test_what_may_be_served_is_not_swept(short: Path) -> None:
+    """A stopped server whose queue of callers is full is not taken for a dead one, and a file is no socket."""
+    full, file = short / socket_name("/a", 1), short / socket_name("/a", 2)
+    file.write_text("no socket")
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as caller:
+        listener.bind(str(full))
+        listener.listen(0)
+        caller.connect(str(full))
+        sweep(short, "/a")
+    assert sorted(short.iterdir()) == sorted((full, file))
+
+
+def test_entries_of_killed_servers_are_swept(lab: Lab) -> None:
+    """An entry goes whose server is gone, of whatever repository, and that of a server whose process runs stays."""
+    killed = python(lab, "")
+    killed.wait()
+    gone = listed(lab.runtime, entry(lab.runtime, "gone", pid=killed.pid))
+    there = listed(lab.runtime, entry(lab.runtime, "there"))
+    sweep(lab.runtime, "/a")
+    assert (gone.exists(), there.exists()) == (False, True)
