@@ -20,14 +20,16 @@ from brief.core.locks import Owner
 from brief.core.model import EpisodeState, Standing
 from brief.core.signal import Signal, owed
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.core.waking import Waking
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import signals as signal_rows
 from brief.sessions.database import Database
+from brief.sessions.wakes import Wakes
 
 
 class Board:
-    """Every open episode of a repository and the task of each. Safe to use from any thread.
+    """Every open episode of a repository, the task of each, and its `wakes`. Safe to use from any thread.
 
     Writers wait for each other and for the database; readers only ever wait for memory.
     """
@@ -45,11 +47,16 @@ class Board:
         self._silent: set[str] = set()
         self._watched_since: datetime | None = None
         self._version = 0
+        self.wakes = Wakes(database)
 
     @property
     def version(self) -> int:
         """A number that grows with every change a brief could show."""
-        return self._version
+        return self._version + self.wakes.version
+
+    def waking(self, episode_id: str) -> Waking | None:
+        """How the wakes of an episode stand; None where nothing is known of them."""
+        return self.wakes.get(episode_id)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
@@ -321,6 +328,10 @@ class StoredSessions:
     def signals(self, episode_id: str) -> tuple[Signal, ...]:  # noqa: ARG002 - whoever asks, nothing is told
         """Nothing: what is owed waits for a server, which knows what it told."""
         return ()
+
+    def waking(self, episode_id: str) -> Waking | None:  # noqa: ARG002 - whoever asks
+        """Nothing: nobody is woken where no server runs."""
+        return None
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that was held when last stored, the oldest first."""
