@@ -62,7 +62,7 @@ class Desk:
 
     `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
     `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
-    `deadline_seconds` bounds the sections of each brief.
+    `remarks` gives whole sentences for the notes of every brief; `deadline_seconds` bounds the sections of each brief.
     """
 
     def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
@@ -75,6 +75,7 @@ class Desk:
         identity: Callable[[str], AnsweredBy],
         composed: Callable[[Look, Brief], None] | None = None,
         neighbours: Callable[[], Neighbourhood] | None = None,
+        remarks: Callable[[], tuple[str, ...]] = tuple,
         deadline_seconds: float = DEADLINE_SECONDS,
     ) -> None:
         self.common_dir = common_dir
@@ -84,6 +85,7 @@ class Desk:
         self._absence = absence
         self._identity = identity
         self._told = composed
+        self._remarks = remarks
         self._worktrees = WorktreeShelf(common_dir)
         self._policies = PolicyShelf()
         self._seen = SeenSessions(seen_folder())
@@ -120,7 +122,7 @@ class Desk:
         ask = Ask(root=here.root, settings=settings, session=session, local=local)
         checkouts, note = self._listed()
         place = repository(here, checkouts) if checkouts else _unlisted(here)
-        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note)
+        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note, *self._remarks())
         return Look(
             here=here,
             ask=ask,

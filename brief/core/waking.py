@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from brief.core.cadence import Cadence, Instant, Rules, Skip, passed
+from brief.core.cadence import Cadence, Instant, Pass, Queue, Rules, Skip, is_news, passed, verdict
 from brief.core.model import Moment, Wire
 
 MOST_FAILURES = 2
@@ -98,6 +98,18 @@ def queued(waking: Waking, prompt: Prompt, missed: int, rules: Rules, now: Insta
     return replace(waking, prompt=prompt, anchor=passed(waking.anchor, rules.interval, now)), tuple(entries)
 
 
+def beat(waking: Waking, rules: Rules, now: Instant, prompt: Prompt | None) -> Change:
+    """What the schedule does now; nothing where a wake is due and its `prompt` is not composed yet."""
+    match verdict(waking.cadence, rules, now):
+        case Pass(why, count):
+            return skipped(waking, why, count, rules, now)
+        case Queue(missed) if prompt is not None:
+            if not is_news(rules, waking.told, prompt.facts):
+                return skipped(waking, Skip.UNCHANGED, missed + 1, rules, now)
+            return queued(waking, prompt, missed, rules, now)
+    return unchanged(waking)
+
+
 def skipped(waking: Waking, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
     """Wakes that were due are not queued."""
     return replace(waking, anchor=passed(waking.anchor, rules.interval, now)), (Entry("skipped", why, count),)
@@ -127,11 +139,11 @@ def recomposed(waking: Waking, prompt: Prompt) -> Change:
     return replace(waking, prompt=fresh), ()
 
 
-def offered(waking: Waking, now: Instant) -> Change:
+def offered(waking: Waking, now: datetime) -> Change:
     """The prompt is handed to a client, once."""
     if waking.prompt is None or waking.prompt.offered is not None:
         return unchanged(waking)
-    return replace(waking, prompt=waking.prompt.model_copy(update={"offered": now.wall})), ()
+    return replace(waking, prompt=waking.prompt.model_copy(update={"offered": now})), ()
 
 
 def is_lost(waking: Waking, now: Instant) -> bool:

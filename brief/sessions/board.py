@@ -156,7 +156,7 @@ class Board:
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
         """Close an open episode, with the reason; its claims go, its task stays as it was left."""
         with self._writing:
-            episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
+            episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
             with self._memory:
                 del self._open[episode_id]
@@ -212,7 +212,7 @@ class Board:
             since=now,
         )
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             rows.set_task(self._database, task)
             return self._now_works_on(task)
 
@@ -220,13 +220,13 @@ class Board:
         """Say what an episode does next in its task."""
         action = checked_text("the next action", following, NEXT_LIMIT)
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
 
     def end_task(self, episode_id: str, now: datetime) -> Task:
         """End the task of an episode, and give it back as it ended."""
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             task = rows.end_task(self._database, episode_id, now)
             with self._memory:
                 self._tasks.pop(episode_id, None)
@@ -245,7 +245,7 @@ class Board:
             since=now,
         )
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             claim_rows.put_claim(self._database, claim)
             with self._memory:
                 released = self._claims.get((episode_id, name))
@@ -256,7 +256,7 @@ class Board:
     def release(self, episode_id: str, name: str | None) -> tuple[Claim, ...]:
         """Release the claim of that name, or every one of the episode, and give back what was released."""
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             held = [claim for claim in self.claims() if claim.episode == episode_id and name in (None, claim.name)]
             if not held:
                 what = f"no claim named {name[:40]!r}" if name is not None else "no claim"
@@ -282,7 +282,8 @@ class Board:
             return "silent"
         return "heard" if episode_id in self._heard else "unheard"
 
-    def _needed(self, episode_id: str) -> Episode:
+    def opened(self, episode_id: str) -> Episode:
+        """The open episode of this id; raises NotFoundError, or ConflictError where it is closed."""
         episode = self._open.get(checked_id(episode_id))
         if episode is not None:
             return episode

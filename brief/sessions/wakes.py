@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from brief.core.cadence import Instant, settled
 from brief.core.errors import NotFoundError, StoreError
 from brief.core.model import Moment, Wire
-from brief.core.waking import Entry, Prompt, Step, Waking
+from brief.core.waking import Change, Entry, Prompt, Step, Waking
 from brief.sessions.database import Database
 
 _WAKING = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
@@ -67,7 +67,7 @@ class Wakes:
             ).fetchall()
         return {row[0]: self._waking(row, everybody) for row in found}
 
-    def change(self, session: str, now: datetime, step: Step) -> Waking:
+    def change(self, session: str, now: datetime, step: Step) -> Change:
         """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
 
         Raises NotFoundError where no such episode was ever opened here.
@@ -83,7 +83,7 @@ class Wakes:
                 self.version += 1
             for entry in entries:
                 _count(connection, session, entry, now)
-        return after
+        return after, entries
 
     def pause_all(self, now: datetime) -> None:
         """Wake no session of the repository any more; where that is so already, it is so since then."""
