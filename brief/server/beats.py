@@ -11,12 +11,20 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED
+from apscheduler.events import (
+    EVENT_JOB_ERROR,
+    EVENT_JOB_EXECUTED,
+    EVENT_JOB_MAX_INSTANCES,
+    EVENT_JOB_MISSED,
+    EVENT_JOB_SUBMITTED,
+)
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 logging.getLogger("apscheduler").setLevel(logging.WARNING)
 
 _FAULTS = {EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "overrun", EVENT_JOB_ERROR: "failed"}
+
+_ENDS = (EVENT_JOB_EXECUTED, EVENT_JOB_ERROR, EVENT_JOB_MISSED)
 
 
 class Beats:
@@ -28,10 +36,11 @@ class Beats:
         self._beat = beat
         self._faulty = faulty
         self._intervals: dict[str, timedelta] = {}
+        self._under_way: set[str] = set()
         self._scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
-        self._scheduler.add_listener(self._heard, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES | EVENT_JOB_ERROR)
+        self._scheduler.add_listener(self._heard)
         self._scheduler.start()
 
     def next(self, session: str) -> datetime | None:
@@ -56,6 +65,10 @@ class Beats:
         )
         self._intervals[session] = interval
 
+    def is_under_way(self, session: str) -> bool:
+        """Whether a beat of a session was called and is not over."""
+        return session in self._under_way
+
     def sessions(self) -> frozenset[str]:
         """Who has beats."""
         return frozenset(self._intervals)
@@ -74,4 +87,9 @@ class Beats:
         self._scheduler.shutdown(wait=False)
 
     def _heard(self, event: Any) -> None:
-        self._faulty(_FAULTS[event.code], getattr(event, "exception", None))
+        if event.code == EVENT_JOB_SUBMITTED:
+            self._under_way.add(event.job_id)
+        elif event.code in _ENDS:
+            self._under_way.discard(event.job_id)
+        if event.code in _FAULTS:
+            self._faulty(_FAULTS[event.code], getattr(event, "exception", None))

@@ -17,9 +17,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from brief.answering.waking import composed_wake, rules_of
-from brief.core.cadence import Queue, Rules, remaining, verdict
+from brief.core.cadence import NOTHING, Queue, Rules, remaining, verdict
 from brief.core.errors import MajordomusError
-from brief.core.waking import Change, Prompt, Waking, beat, begun_anew, unchanged
+from brief.core.waking import Change, Prompt, Waking, begun_anew, unchanged
+from brief.core.waking import beat as beaten
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.server.strain import Strain
@@ -57,7 +58,6 @@ class Schedule:
         self._wakes = desk.board.wakes
         self._beats: Beats | None = None
         self._off: set[str] = set()
-        self._under_way: set[str] = set()
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def keep(self) -> None:
@@ -70,8 +70,13 @@ class Schedule:
                     log.exception("the schedule could not look; it does so again")
                 await asyncio.sleep(minute().total_seconds() / LOOKS_A_MINUTE)
         finally:
-            if self._beats is not None:
-                self._beats.end()
+            self.end()
+
+    def end(self) -> None:
+        """Call for nobody any more."""
+        if self._beats is not None:
+            self._beats.end()
+            self._beats = None
 
     async def look(self) -> None:
         """Give every session that is to be woken its beats, in their place, and all others none."""
@@ -79,19 +84,20 @@ class Schedule:
         if self._beats is None:
             if not plans:
                 return
-            self._beats = await _begun(self._beat, self._strain.fault)
+            self._beats = await _begun(self.beat, self._strain.fault)
         for session in self._beats.sessions() - plans.keys():
             self._beats.drop(session)
         for session, plan in plans.items():
-            if session not in self._under_way:
+            if not self._beats.is_under_way(session):
                 self._place(self._beats, session, plan)
 
     def _place(self, beats: Beats, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._desk.now())
-        at = now.wall + remaining(plan.waking.anchor, plan.rules.interval, now)
+        left = remaining(plan.waking.anchor, plan.rules.interval, now)
         placed = beats.next(session)
-        if placed is None or abs(placed - at) > TOLERANCE or beats.interval(session) != plan.rules.interval:
-            beats.place(session, at, plan.rules.interval)
+        is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
+        if not is_in_place or beats.interval(session) != plan.rules.interval:
+            beats.place(session, now.wall + left, plan.rules.interval)
 
     def _plans(self) -> dict[str, _Plan]:
         """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
@@ -132,14 +138,10 @@ class Schedule:
 
     # ------------------------------------------------------------ a beat
 
-    async def _beat(self, session: str) -> None:
+    async def beat(self, session: str) -> None:
         """Do what is due for one session."""
-        self._under_way.add(session)
-        try:
-            async with self._turns:
-                await self._judged(session)
-        finally:
-            self._under_way.discard(session)
+        async with self._turns:
+            await self._judged(session)
 
     async def _judged(self, session: str) -> None:
         look = await in_thread(lambda: self._look_of(session))
@@ -153,7 +155,7 @@ class Schedule:
         """Do what is due; whatever happened while the prompt was composed counts."""
 
         def step(waking: Waking) -> Change:
-            return beat(waking, rules_of(look), self._wakes.instant(self._desk.now()), prompt)
+            return beaten(waking, rules_of(look), self._wakes.instant(self._desk.now()), prompt)
 
         waking, entries = await in_thread(lambda: self._wakes.change(session, self._desk.now(), step))
         self._strain.count(entries)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -129,7 +130,7 @@ def test_one_wake_an_interval(events: list[tuple[timedelta, bool]], interval: ti
         if isinstance(verdict(Cadence(anchor), Rules(on=True, interval=interval, limit=0, changed=False), now), Queue):
             wakes.append(spent)
             anchor = now
-    assert all(later - earlier >= interval for earlier, later in zip(wakes, wakes[1:], strict=False))
+    assert all(later - earlier >= interval for earlier, later in pairwise(wakes))
     assert not wakes or wakes[0] >= interval
 
 
