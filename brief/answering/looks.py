@@ -235,7 +235,7 @@ async def outcome(desk: Desk, asked: OutcomeInputs) -> Recorded:
 
         after, entries = desk.board.wakes.change(asked.session, desk.now(), tell)
         for prompt in delivered:
-            desk.told(asked.session, prompt.composed)
+            desk.told(asked.session, prompt.text)
         return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
 
     return await in_thread(work)

@@ -19,13 +19,14 @@ from brief.server import schedule as module
 from brief.server.schedule import Schedule
 from brief.sessions.database import Database
 from lab import Lab, until
+from place import ANN, BEGIN, BOB
 from serving import ask, finish, serve, write_policy
-from woken import ANN, BEGIN, BOB, ON, Place
+from woken import ON, Woken
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-class Clocked(Place):
+class Clocked(Woken):
     """A place whose wall clock is that of the whole process, the scheduler's too."""
 
     def __init__(self, lab: Lab, database: Database, traveller: time_machine.Traveller) -> None:
@@ -35,7 +36,7 @@ class Clocked(Place):
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
         """So many minutes go by for everybody."""
         super().after(minutes, set_by=set_by)
-        self._traveller.move_to(self.now)
+        self._traveller.move_to(self.clock.now)
 
     async def seen(self, session: str = ANN) -> None:
         """A session is idle."""
@@ -273,7 +274,7 @@ def test_sessions_come_and_go(place: Clocked) -> None:
         await place.settled()
         place.after(20)
         assert await place.has_prompt(ANN)
-        place.board.close(ANN, "ended", place.now)
+        place.board.close(ANN, "ended", place.clock.now)
         assert await place.has_prompt(BOB)
         assert not await place.has_prompt(ANN)
         await place.schedule.beat(ANN)
