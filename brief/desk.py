@@ -62,7 +62,7 @@ class Desk:
 
     `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
     `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
-    `remarks` are what each brief says of whoever answers; `deadline_seconds` bounds the sections of each brief.
+    `remarks` gives whole sentences for the notes of every brief; `deadline_seconds` bounds the sections of each brief.
     """
 
     def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from brief.core.errors import USAGE, MajordomusError
-from brief.core.settings import Settings
+from brief.core.settings import SWITCH, Settings
 from brief.core.text.sanitize import clean
 from brief.files import replace
 
@@ -28,6 +28,9 @@ Pair = tuple[str, str | int]
 """A dotted key and a value asked for; a folder by its real path."""
 
 _MOST = 1_048_576
+WAKING: Pair = (SWITCH, "by a mod that is installed for the user")
+"""What a person trusts so that a mod of theirs, which is in every repository, wakes sessions in this one too."""
+
 _VALUES = ("mesh.url", "integration.api_url", "server.port")
 _FOLDERS = "alerts.folders"
 
@@ -55,6 +58,11 @@ def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
     single = [(key, value) for key, value in asked if value is not None]
     outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
     return (*single, *((_FOLDERS, folder) for folder in dict.fromkeys(outside)))
+
+
+def may_be_trusted(settings: Settings, root: str) -> tuple[Pair, ...]:
+    """All that a person can trust here: what needs it, and where the switch is on, waking by a mod of the user."""
+    return (*needs_trust(settings, root), *((WAKING,) if settings.session.brief_on_interval else ()))
 
 
 def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> tuple[Settings, tuple[str, ...]]:

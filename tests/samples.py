@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ from brief.core.model import (
 from brief.core.settings import Settings
 from brief.core.signal import Signal
 from brief.core.task import Task
+from brief.core.waking import Waking
 from brief.git import Checkout
 from brief.notices.store import Shelf
 from brief.owners.world import Ask, World
@@ -135,6 +136,7 @@ class Known:
         unheard: Sequence[Episode] = (),
         tasks: Sequence[Task] = (),
         signals: Sequence[Signal] = (),
+        wakings: Mapping[str, Waking] | None = None,
     ) -> None:
         self._known = (
             *(KnownEpisode(episode=each, standing="heard") for each in heard),
@@ -142,6 +144,7 @@ class Known:
         )
         self._tasks = {task.episode: task for task in tasks}
         self._signals = tuple(signals)
+        self._wakings = wakings or {}
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """All of them."""
@@ -150,6 +153,10 @@ class Known:
     def signals(self, episode_id: str) -> tuple[Signal, ...]:
         """What is owed to it."""
         return tuple(one for one in self._signals if one.session == episode_id)
+
+    def waking(self, episode_id: str) -> Waking | None:
+        """How its wakes stand."""
+        return self._wakings.get(episode_id)
 
     def claims(self) -> tuple[Claim, ...]:
         """Nobody claims anything."""

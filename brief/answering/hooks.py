@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 from pydantic import Field
 
-from brief.answering.archiving import archive_expired
 from brief.answering.episodes import CloseInputs, OpenInputs, close_episode, open_episode
 from brief.answering.shape import SessionInputs
-from brief.core.block import block, courtesies_in, without_seen
+from brief.answering.telling import alerts_told, aside, brief_told
 from brief.core.episode import Episode
-from brief.core.judge import Shown
 from brief.core.model import EpisodeState, Wire
-from brief.core.notice import Kind
 from brief.core.start import start_text
 from brief.desk import Desk, Look
-from brief.notices.seen import mark_seen, seen
-from brief.owners.alerts import judged
-from brief.owners.world import Ask
 from brief.threads import in_thread
-
-ASIDE_SECONDS = 0.1
-"""How long the text waits for what is done beside it."""
-
-JUDGED_SECONDS = 1.0
-"""How long the notices may take: longer than any folder of them needs, and short of what a hook has in all."""
-
-Result = TypeVar("Result")
-
-log = logging.getLogger(__name__)
 
 
 class HookInputs(SessionInputs):
@@ -60,7 +41,7 @@ async def hook(desk: Desk, asked: HookInputs) -> HookAnswer:
     """Note what the session does, and compose what it must read."""
     look = await in_thread(lambda: desk.look(asked.root, asked.session))
     if asked.session is not None and desk.world.absence is None:
-        await _aside(_noted(desk, asked, asked.session))
+        await aside(_noted(desk, asked, asked.session))
     if asked.event in ("stop", "session-end") or _is_told_already(desk, asked):
         return HookAnswer(context="")
     context = await _composed(desk, look, asked)
@@ -72,16 +53,6 @@ async def hook(desk: Desk, asked: HookInputs) -> HookAnswer:
 def hook_text(answer: HookAnswer) -> str:
     """The text as it is."""
     return answer.context
-
-
-async def _aside(work: Awaitable[Result]) -> Result | None:
-    """Do what the text does not depend on: where that fails or takes long, None, and the text comes all the same."""
-    try:
-        async with asyncio.timeout(ASIDE_SECONDS):
-            return await work
-    except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
-        log.warning("not done beside a hook", extra={"reason": repr(fault)})
-        return None
 
 
 # ---------------------------------------------------------------- the episode
@@ -121,42 +92,6 @@ def _is_told_already(desk: Desk, asked: HookInputs) -> bool:
 
 
 async def _composed(desk: Desk, look: Look, asked: HookInputs) -> str:
-    budget = look.ask.settings.alerts.block_characters
     if asked.event == "user-prompt-submit":
-        shown = await _shown(desk, look.ask)
-        return await _told_once(desk, asked.session, shown, lambda shown: block(shown, budget))
-    shown, kept = await asyncio.gather(_shown(desk, look.ask), desk.brief(asked.root, asked.session, local=False))
-    session = asked.session
-    text = await _told_once(desk, session, shown, lambda shown: start_text(shown, kept.value, budget))
-    if session is not None:
-        await _aside(in_thread(lambda: desk.told(session, text)))
-    return text
-
-
-async def _shown(desk: Desk, ask: Ask) -> list[Shown]:
-    """What this session has still to read of the notices; none where they cannot be read now, since a brief says so."""
-    try:
-        async with asyncio.timeout(JUDGED_SECONDS):
-            found = await in_thread(lambda: judged(desk.world, ask))
-            known = await in_thread(lambda: seen(desk.world.state_dir, ask.session, _courtesies(found.shown)))
-    except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
-        log.warning("no alerts for a hook", extra={"reason": repr(fault)})
-        return []
-    await _aside(in_thread(lambda: archive_expired(desk, ask, found)))
-    return without_seen(found.shown, known)
-
-
-def _courtesies(shown: Sequence[Shown]) -> frozenset[str]:
-    return frozenset(each.notice.slug for each in shown if each.notice.kind is Kind.COURTESY)
-
-
-async def _told_once(
-    desk: Desk, session: str | None, shown: list[Shown], text: Callable[[Sequence[Shown]], str]
-) -> str:
-    """The text, each courtesy in it marked as seen, and without those that another carrier has just told."""
-    whole = text(shown)
-    named = courtesies_in(whole, shown)
-    if session is None or not named:
-        return whole
-    ours = await _aside(in_thread(lambda: mark_seen(desk.world.state_dir, session, named)))
-    return whole if ours is None or ours == named else text(without_seen(shown, named - ours))
+        return await alerts_told(desk, look, asked.carrier)
+    return (await brief_told(desk, look, asked.carrier, start_text)).context

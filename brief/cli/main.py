@@ -38,6 +38,8 @@ words:
                undeclared  nothing is set up to ask
   notice     a Markdown file that sessions leave each other: lock, courtesy,
              reminder, alert, bug-dep
+  wake       the prompt that the schedule queues for an idle session
+  look       the regular question of a session's mod to the server
 
 exit codes:
   0 answered; 1 failed; 2 a word or a value that cannot be used;
@@ -52,6 +54,7 @@ GROUPS = {
     "derive": "The lock that lets one checkout at a time run what all of them share",
     "lock": "What nobody else is to change meanwhile, held by one session at a time",
     "alerts": "The notices that sessions leave each other",
+    "wake": "The prompts by which idle sessions are briefed",
 }
 
 

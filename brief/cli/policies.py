@@ -15,7 +15,7 @@ from brief.core.spelling import spell
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.init import session_lines, write_skeleton
 from brief.policy import Policy, checked, read_policy, switch_reason
-from brief.trust import Pair, Trust, needs_trust
+from brief.trust import Pair, Trust, may_be_trusted
 
 if TYPE_CHECKING:
     from brief.cli.place import Commands
@@ -146,7 +146,7 @@ def _add_trust(commands: Commands) -> None:
 def _trust(args: argparse.Namespace) -> int:
     here = located(args)
     policy = read_policy(here.root)
-    asked = needs_trust(policy.settings, here.root)
+    asked = may_be_trusted(policy.settings, here.root)
     if args.revoke:
         Trust.read().revoke(here.common_dir)
         say("nothing of this repository is trusted any longer\n")

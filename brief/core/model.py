@@ -117,11 +117,15 @@ class TaskFact(Wire):
 
 
 class StateData(Wire):
-    """The caller's episode and task, and how many episodes are open in its checkout."""
+    """The caller's episode and task, and how many episodes are open in its checkout.
+
+    `wakes` is what keeps the session from being woken although the policy asks for it, null where nothing does.
+    """
 
     episode: EpisodeFact | None
     open: int
     task: TaskFact | None
+    wakes: Literal["paused", "limit", "stopped"] | None = None
 
 
 class Board(Wire):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
 
+from brief.core.cadence import MINUTE, Standing, rules, standing
 from brief.core.episode import KnownEpisode
 from brief.core.model import EpisodeFact, Level, Row, StateData, StateSection, Status, TaskFact
 from brief.core.settings import Settings
@@ -19,13 +22,49 @@ def answer(world: World, ask: Ask) -> StateSection:
     here = sum(one.episode.checkout == ask.checkout for one in world.sessions.known())
     task = world.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, ask.settings) if task else None
+    kept = _kept(world, own, ask)
     return StateSection(
         status=Status.READ,
         headline=_headline(own, fact, here, ask, now),
-        rows=(*_owed(world, own), *_rows(own, task, fact, ask, now)),
-        data=StateData(episode=_episode_fact(own) if own else None, open=here, task=fact),
+        rows=(*_owed(world, own), *_rows(own, task, fact, ask, now), *_wake_rows(kept, ask, now)),
+        data=StateData(
+            episode=_episode_fact(own) if own else None, open=here, task=fact, wakes=_KEEPS.get(kept.stands)
+        ),
         as_of=now,
     )
+
+
+_KEEPS: Mapping[Standing, Literal["paused", "limit", "stopped"]] = {
+    Standing.PAUSED: "paused",
+    Standing.LIMIT: "limit",
+    Standing.STOPPED: "stopped",
+}
+
+
+class _Kept(NamedTuple):
+    """How the wakes of the episode stand, and since when they are paused."""
+
+    stands: Standing
+    since: datetime | None
+
+
+def _kept(world: World, own: KnownEpisode | None, ask: Ask) -> _Kept:
+    waking = world.sessions.waking(own.episode.id) if own else None
+    if waking is None:
+        return _Kept(Standing.ON, None)
+    return _Kept(standing(waking.cadence, rules(ask.settings, MINUTE)), waking.paused_since)
+
+
+def _wake_rows(kept: _Kept, ask: Ask, now: datetime) -> tuple[Row, ...]:
+    """What keeps the session from being woken, and what ends that."""
+    if kept.stands is Standing.PAUSED and kept.since is not None:
+        return (Row(text=f"wakes paused {ago(now - kept.since)}: majordomus wake resume"),)
+    if kept.stands is Standing.LIMIT:
+        limit = ask.settings.session.wake_limit
+        return (
+            Row(text=f"wake limit reached: {limit} with no prompt of a person between; the next prompt begins anew"),
+        )
+    return ()
 
 
 def _owed(world: World, own: KnownEpisode | None) -> tuple[Row, ...]:

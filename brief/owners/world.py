@@ -17,6 +17,7 @@ from brief.core.settings import Settings
 from brief.core.signal import Signal
 from brief.core.task import Task
 from brief.core.text.sanitize import wire
+from brief.core.waking import Waking
 from brief.git import Checkout
 from brief.notices.store import Shelf
 
@@ -36,6 +37,9 @@ class Sessions(Protocol):
 
     def signals(self, episode_id: str) -> tuple[Signal, ...]:
         """What is owed to an open episode and was not told yet."""
+
+    def waking(self, episode_id: str) -> Waking | None:
+        """How the wakes of an episode stand; None where nothing is known of them."""
 
     def claims(self) -> tuple[Claim, ...]:
         """What the open episodes say they are about to change."""

@@ -26,8 +26,10 @@ from brief.server.lines import LineKeeper
 from brief.server.listing import Listing
 from brief.server.made import Made
 from brief.server.runtime import runtime_folder, socket_name, sweep
+from brief.server.schedule import Schedule
 from brief.server.serving import serving
 from brief.server.stopping import Stopping
+from brief.server.strain import Strain
 from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -105,6 +107,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
+    strain = Strain(utc_now)
     desk = Desk(
         lease.common_dir,
         now=utc_now,
@@ -113,8 +116,9 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         identity=holder.identity,
         composed=lambda look, brief: lines.keep(look, brief) if lease.is_ours() else None,
         neighbours=neighbours.read,
-        remarks=holder.remarks,
+        remarks=lambda: (*holder.remarks(), *strain.remarks()),
     )
+    schedule = Schedule(desk, strain, holds=lambda: holder.reason is None)
     web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
     listing = Listing(folder, holder, roots, desk.world.worktrees)
     with contextlib.ExitStack() as leaving:
@@ -122,7 +126,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         await listing.enter()
         lease.publish(holder.socket, opened.tcp, holder.since)
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
-        for work in (holder.watch(desk), listing.keep()):
+        for work in (holder.watch(desk), listing.keep(), schedule.keep()):
             leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))
         if lease.is_ours():

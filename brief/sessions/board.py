@@ -20,14 +20,16 @@ from brief.core.locks import Owner
 from brief.core.model import EpisodeState, Standing
 from brief.core.signal import Signal, owed
 from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.core.waking import Waking
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import signals as signal_rows
 from brief.sessions.database import Database
+from brief.sessions.wakes import Wakes
 
 
 class Board:
-    """Every open episode of a repository and the task of each. Safe to use from any thread.
+    """Every open episode of a repository, the task of each, and its `wakes`. Safe to use from any thread.
 
     Writers wait for each other and for the database; readers only ever wait for memory.
     """
@@ -45,11 +47,16 @@ class Board:
         self._silent: set[str] = set()
         self._watched_since: datetime | None = None
         self._version = 0
+        self.wakes = Wakes(database)
 
     @property
     def version(self) -> int:
         """A number that grows with every change a brief could show."""
-        return self._version
+        return self._version + self.wakes.version
+
+    def waking(self, episode_id: str) -> Waking | None:
+        """How the wakes of an episode stand; None where nothing is known of them."""
+        return self.wakes.get(episode_id)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
@@ -149,7 +156,7 @@ class Board:
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
         """Close an open episode, with the reason; its claims go, its task stays as it was left."""
         with self._writing:
-            episode = self._needed(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
+            episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
             with self._memory:
                 del self._open[episode_id]
@@ -205,7 +212,7 @@ class Board:
             since=now,
         )
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             rows.set_task(self._database, task)
             return self._now_works_on(task)
 
@@ -213,13 +220,13 @@ class Board:
         """Say what an episode does next in its task."""
         action = checked_text("the next action", following, NEXT_LIMIT)
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
 
     def end_task(self, episode_id: str, now: datetime) -> Task:
         """End the task of an episode, and give it back as it ended."""
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             task = rows.end_task(self._database, episode_id, now)
             with self._memory:
                 self._tasks.pop(episode_id, None)
@@ -238,7 +245,7 @@ class Board:
             since=now,
         )
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             claim_rows.put_claim(self._database, claim)
             with self._memory:
                 released = self._claims.get((episode_id, name))
@@ -249,7 +256,7 @@ class Board:
     def release(self, episode_id: str, name: str | None) -> tuple[Claim, ...]:
         """Release the claim of that name, or every one of the episode, and give back what was released."""
         with self._writing:
-            self._needed(episode_id)
+            self.opened(episode_id)
             held = [claim for claim in self.claims() if claim.episode == episode_id and name in (None, claim.name)]
             if not held:
                 what = f"no claim named {name[:40]!r}" if name is not None else "no claim"
@@ -275,7 +282,8 @@ class Board:
             return "silent"
         return "heard" if episode_id in self._heard else "unheard"
 
-    def _needed(self, episode_id: str) -> Episode:
+    def opened(self, episode_id: str) -> Episode:
+        """The open episode of this id; raises NotFoundError, or ConflictError where it is closed."""
         episode = self._open.get(checked_id(episode_id))
         if episode is not None:
             return episode
@@ -321,6 +329,10 @@ class StoredSessions:
     def signals(self, episode_id: str) -> tuple[Signal, ...]:  # noqa: ARG002 - whoever asks, nothing is told
         """Nothing: what is owed waits for a server, which knows what it told."""
         return ()
+
+    def waking(self, episode_id: str) -> Waking | None:  # noqa: ARG002 - whoever asks
+        """Nothing: nobody is woken where no server runs."""
+        return None
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that was held when last stored, the oldest first."""

@@ -56,6 +56,25 @@ CREATE TABLE claims (
     since TEXT NOT NULL,
     PRIMARY KEY (episode, name)
 ) STRICT;
+CREATE TABLE wakes (
+    episode TEXT PRIMARY KEY REFERENCES episodes (id) ON DELETE CASCADE,
+    anchor TEXT NOT NULL,
+    unprompted INTEGER NOT NULL,
+    stopped INTEGER NOT NULL,
+    briefed TEXT,
+    told TEXT,
+    prompt TEXT,
+    paused TEXT
+) STRICT;
+CREATE TABLE ledger (
+    episode TEXT NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    last TEXT NOT NULL,
+    PRIMARY KEY (episode, kind, detail)
+) STRICT;
 """
 
 

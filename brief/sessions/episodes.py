@@ -30,11 +30,12 @@ def put_episode(database: Database, episode: Episode) -> None:
 def close_episode(database: Database, episode: Episode, most: int) -> None:
     """Store an episode that has ended, and keep of the closed ones the `most` that ended last.
 
-    Its claims go with it, and the tasks of an episode go where it goes.
+    Its claims and the prompt in its outbox go with it; its tasks, wakes and ledger go where it goes.
     """
     with database.write() as connection:
         _put(connection, episode)
         connection.execute("DELETE FROM claims WHERE episode = ?", (episode.id,))
+        connection.execute("UPDATE wakes SET prompt = NULL WHERE episode = ?", (episode.id,))
         older = "SELECT id FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT -1 OFFSET ?"
         connection.execute(f"DELETE FROM tasks WHERE episode IN ({older})", (most,))
         connection.execute(f"DELETE FROM episodes WHERE id IN ({older})", (most,))

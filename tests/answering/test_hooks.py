@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from brief.answering import hooks
+from brief.answering import telling
 from brief.answering.hooks import HookInputs, hook
 from brief.core.block import MOST
 from brief.core.errors import StoreError
@@ -178,7 +178,7 @@ def test_courtesy_told_meanwhile(place: Place, monkeypatch: pytest.MonkeyPatch) 
     place.put("tea", kind="courtesy")
     place.put("koda", kind="lock")
     assert "tea title" in place.hook("user-prompt-submit")
-    monkeypatch.setattr(hooks, "seen", lambda *_: frozenset())
+    monkeypatch.setattr(telling, "seen", lambda *_: frozenset())
     late = place.hook("user-prompt-submit")
     assert "tea title" not in late
     assert "koda title" in late
@@ -207,7 +207,7 @@ def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(hooks, "judged", refuse)
+    monkeypatch.setattr(telling, "judged", refuse)
     monkeypatch.setattr(alerts, "judged", refuse)
     assert place.hook("user-prompt-submit") == ""
     assert "alerts (unread)" in place.hook("session-start")

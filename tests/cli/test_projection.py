@@ -11,6 +11,7 @@ from brief.cli.main import main
 from brief.core.model import SECTIONS, Brief, Section, Status
 from impostor import answer, listening, saying, write_lease
 from lab import Lab
+from serving import write_policy
 from terminal import in_terminal
 
 QUERIES = [one for one in CAPABILITIES if one.kind == "query" and one.cli != ("alerts", "show")]  # that needs a notice
@@ -37,11 +38,15 @@ def test_json_of_every_query(served: Lab, capability: Capability) -> None:
 def test_json_of_every_command(lab: Lab) -> None:
     """What a command did is printed as JSON of its own model."""
     lab.commit(reminders_md="- [ ] 2026-12-01 water the plants\n")
+    write_policy(lab, "session:\n  brief_on_interval: true\n")
     arguments: dict[str, list[str]] = {
         "episode open": [],
         "task set": ["mend the login", "--scope", "src", "--scope", "tests"],
         "task next": ["write a test"],
         "task done": [],
+        "wake now": [],
+        "wake pause": [],
+        "wake resume": ["--repository"],
         "peers announce": ["change the login", "--scope", "src"],
         "peers release": [],
         "alerts add": ["Tea is ready", "--kind", "courtesy"],

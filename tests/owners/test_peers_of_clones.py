@@ -50,6 +50,9 @@ class OneSession:
         """Nobody owes it anything."""
         return ()
 
+    def waking(self, episode_id: str) -> None:
+        """Nobody wakes it."""
+
     def claims(self) -> tuple[Claim, ...]:
         """It claims nothing."""
         return ()

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from brief.core.cadence import Instant
 from brief.core.model import EpisodeState, StateData, Status
 from brief.core.task import Task
+from brief.core.waking import Waking
 from brief.owners.state import answer
 from samples import NOW, Known, ago, ask, episode, world
 
@@ -134,3 +136,24 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert held.episode.checkout == hostile
     shown = [found.headline, *(row.text for row in found.rows)]
     assert shown == ["abc d, begun 12m ago", "this episode was opened in abc d", "scope abc d", "next: abc d"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "limit", "kept", "told"),
+    [
+        ({}, 12, None, None),
+        ({"paused": ago(minutes=5)}, 12, "paused", "wakes paused 5m ago: majordomus wake resume"),
+        ({"all_paused": ago(hours=3)}, 12, "paused", "wakes paused 3h ago: majordomus wake resume"),
+        ({"unprompted": 3}, 3, "limit", "wake limit reached: 3 with no prompt of a person between"),
+        ({"stopped": True}, 12, "stopped", None),
+    ],
+)
+def test_what_keeps_it_from_being_woken(fields: Any, limit: int, kept: str | None, told: str | None) -> None:
+    """A session reads what keeps it from being woken and what ends that, and nothing where its policy wakes nobody."""
+    sessions = Known([episode()], wakings={"e1": Waking(anchor=Instant(NOW), **fields)})
+    on = {"brief_on_interval": True, "wake_limit": limit}
+    found = answer(world(sessions), ask(settings={"session": on}))
+    assert data(found).wakes == kept
+    assert [row.text for row in found.rows if told and row.text.startswith(told)] == [row.text for row in found.rows]
+    off = answer(world(sessions), ask())
+    assert (data(off).wakes, off.rows) == (None, ())

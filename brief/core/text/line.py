@@ -68,7 +68,8 @@ def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | No
 
 def segments_of(sections: Sequence[Section], now: datetime) -> tuple[Segment, ...]:
     """A segment for every section that has something to say; `now` carries its zone."""
-    segments = (_segment(section, now) for section in sections if section.status is not Status.UNDECLARED)
+    declared = [section for section in sections if section.status is not Status.UNDECLARED]
+    segments = (segment for section in declared for segment in (_segment(section, now), _wakes(section.data)))
     return tuple(segment for segment in segments if segment)
 
 
@@ -112,6 +113,16 @@ def _segment(section: Section, now: datetime) -> Segment | None:
     if section.status is Status.PARTIAL:
         return Segment(f"{text or section.name}{ELLIPSIS}?", _NOT_ALL_READ + weight)
     return Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight) if text else None
+
+
+def _wakes(data: Any) -> Segment | None:
+    """What keeps the session from being woken, if it is owed that; Esc is the person's own doing and needs no word."""
+    match data:
+        case StateData(wakes="paused"):
+            return Segment("wakes paused", _SOMETHING_THERE)
+        case StateData(wakes="limit"):
+            return Segment("wake limit reached", _SOMETHING_THERE)
+    return None
 
 
 def _told(data: Any, now: datetime) -> tuple[str, bool] | None:

@@ -241,3 +241,13 @@ def test_neighbours_that_change_widths_still_fit() -> None:
     shown = fit("\u0372\u0372\u1163\u093f\u0372", 3)
     assert cells(shown) <= 3
     assert shown.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("wakes", "told"), [(None, []), ("paused", ["wakes paused"]), ("limit", ["wake limit reached"]), ("stopped", [])]
+)
+def test_what_keeps_a_session_from_being_woken(wakes: Any, told: list[str]) -> None:
+    """Paused wakes and a limit that was reached are said, unless there is no room for them."""
+    held = StateSection(data=StateData(episode=None, open=1, task=None, wakes=wakes), **READ)
+    assert [segment.text for segment in segments_of([held], NOW)] == told
+    assert compose_line([held, peers(3)], NOW, len("peers 3")) == "peers 3"

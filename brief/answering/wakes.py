@@ -1,0 +1,222 @@
+"""The wakes of the sessions: told, paused, resumed, and one asked for now. None of it costs a turn of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from pydantic import Field
+
+from brief.answering.looks import due_at
+from brief.answering.shape import Inputs, SessionInputs
+from brief.answering.waking import composed_wake, rules_of
+from brief.core.cadence import Standing, standing
+from brief.core.episode import Episode
+from brief.core.errors import ConflictError, MajordomusError
+from brief.core.model import Moment, Wire
+from brief.core.text.sanitize import ago, clean, span
+from brief.core.waking import Change, Waking, prompted, queued, unchanged, withdrawn
+from brief.desk import Desk, Look
+from brief.policy import switch_reason
+from brief.sessions.wakes import LedgerLine
+from brief.threads import in_thread
+
+
+class WakesInputs(Inputs):
+    """The wakes of every open session of the repository."""
+
+
+class PauseInputs(SessionInputs):
+    """Whose wakes are meant."""
+
+    repository: bool = Field(default=False, description="every session of the repository, whichever is named")
+
+
+class WakeInputs(SessionInputs):
+    """The session to wake."""
+
+
+class WaitingWake(Wire):
+    """The prompt in an outbox; `offered` is when a client took it, whose outcome is not known yet."""
+
+    id: str
+    composed: Moment
+    offered: Moment | None
+
+
+class SessionWakes(Wire):
+    """The wakes of one open session; `reason` says why it is not woken, `unprompted` counts since a person spoke."""
+
+    session: str
+    checkout: str
+    standing: Standing
+    reason: str | None
+    due: Moment | None
+    waiting: WaitingWake | None
+    unprompted: int
+    briefed: Moment | None
+    ledger: tuple[LedgerLine, ...]
+
+
+class AllWakes(Wire):
+    """The wakes of every open session; `paused` is since when none of the repository is woken."""
+
+    at: Moment
+    paused: Moment | None
+    sessions: tuple[SessionWakes, ...]
+
+
+# ---------------------------------------------------------------- list
+
+
+async def list_wakes(desk: Desk, asked: WakesInputs) -> AllWakes:
+    """How the wakes of every open session stand."""
+
+    def work() -> AllWakes:
+        desk.look(asked.root)
+        return _all(desk)
+
+    return await in_thread(work)
+
+
+def _all(desk: Desk) -> AllWakes:
+    wakings, now, paused = desk.board.wakes.open(), desk.now(), desk.board.wakes.all_paused()
+    nothing = Waking(anchor=desk.board.wakes.instant(now), all_paused=paused)
+    told = (_one(desk, one.episode, wakings.get(one.episode.id, nothing)) for one in desk.board.known())
+    return AllWakes(at=now, paused=paused, sessions=tuple(told))
+
+
+def _one(desk: Desk, episode: Episode, waking: Waking) -> SessionWakes:
+    stands, reason, due = _standing(desk, episode, waking)
+    prompt = waking.prompt
+    return SessionWakes(
+        session=episode.id,
+        checkout=episode.checkout,
+        standing=stands,
+        reason=reason,
+        due=due,
+        waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
+        unprompted=waking.unprompted,
+        briefed=waking.briefed,
+        ledger=desk.board.wakes.ledger(episode.id),
+    )
+
+
+def _standing(desk: Desk, episode: Episode, waking: Waking) -> tuple[Standing, str | None, datetime | None]:
+    try:
+        look = desk.look(episode.checkout, episode.id)
+    except MajordomusError as fault:
+        return Standing.OFF, fault.sentence, None
+    rules = rules_of(look)
+    stands = standing(waking.cadence, rules)
+    reasons = {
+        Standing.ON: None,
+        Standing.OFF: switch_reason(look.policy),
+        Standing.PAUSED: "paused; majordomus wake resume ends that",
+        Standing.LIMIT: f"{rules.limit} wakes with no prompt of a person between; the next one begins anew",
+        Standing.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
+    }
+    return stands, reasons[stands], due_at(waking, rules, desk.board.wakes.instant(desk.now()))
+
+
+def wakes_text(answer: AllWakes) -> str:
+    """A line for each session, its ledger below."""
+    count = len(answer.sessions)
+    paused = f"; all are paused, since {span(answer.at - answer.paused)}" if answer.paused else ""
+    lines = [f"{count} session{' is' if count == 1 else 's are'} open in this repository{paused}"]
+    for one in answer.sessions:
+        lines += [f"  {one.session}  {_told(one, answer.at)}", *(f"    {_counted(line)}" for line in one.ledger)]
+    return "\n".join(lines) + "\n"
+
+
+def _told(one: SessionWakes, at: datetime) -> str:
+    if one.waiting is not None:
+        with_whom = "with its client" if one.waiting.offered else "in the outbox"
+        return f"{one.standing}  a wake of {ago(at - one.waiting.composed)} is {with_whom}"
+    if one.due is None:
+        return f"{one.standing}  {clean(one.reason or '', 400)}"
+    return f"{one.standing}  next in {span(one.due - at)}"
+
+
+def _counted(line: LedgerLine) -> str:
+    size = f", {line.size:,} bytes" if line.size else ""
+    return f"{line.kind} {clean(line.detail)}: {line.count}{size}"
+
+
+# ---------------------------------------------------------------- pause, resume, now
+
+
+async def pause_wakes(desk: Desk, asked: PauseInputs) -> AllWakes:
+    """Wake a session, or every one of the repository, no more; what waits is withdrawn."""
+
+    def everybody() -> None:
+        desk.board.wakes.pause_all(desk.now())
+        for session in desk.board.wakes.open():
+            desk.board.wakes.change(session, desk.now(), lambda waking: withdrawn(waking, Standing.PAUSED))
+
+    def pause(waking: Waking) -> Change:
+        after, entries = withdrawn(waking, Standing.PAUSED)
+        return replace(after, paused=waking.paused or desk.now()), entries
+
+    return await _changed(desk, asked, everybody, pause)
+
+
+async def resume_wakes(desk: Desk, asked: PauseInputs) -> AllWakes:
+    """Wake a session again, or all of the repository but those that are paused by themselves."""
+
+    def resume(waking: Waking) -> Change:
+        return replace(waking, paused=None), ()
+
+    return await _changed(desk, asked, desk.board.wakes.resume_all, resume)
+
+
+async def _changed(
+    desk: Desk, asked: PauseInputs, everybody: Callable[[], None], one: Callable[[Waking], Change]
+) -> AllWakes:
+    def work() -> AllWakes:
+        ask = desk.look(asked.root, asked.session).ask
+        if asked.repository:
+            everybody()
+        else:
+            desk.board.wakes.change(desk.episode_meant(ask), desk.now(), one)
+        return _all(desk)
+
+    return await in_thread(work)
+
+
+async def wake_now(desk: Desk, asked: WakeInputs) -> AllWakes:
+    """Put a prompt into the outbox of a session now; as a person asks for it, the limit begins anew and Esc is over."""
+    look = await in_thread(lambda: _look_of_meant(desk, asked))
+    session = look.ask.session or ""
+    waking, _ = await in_thread(lambda: desk.board.wakes.change(session, desk.now(), unchanged))
+    _refuse(waking, look)
+    prompt = await composed_wake(desk, look)
+
+    def queue(waking: Waking) -> Change:
+        _refuse(waking, look)
+        return queued(prompted(waking)[0], prompt, 0, rules_of(look), desk.board.wakes.instant(desk.now()))
+
+    def work() -> AllWakes:
+        desk.board.wakes.change(session, desk.now(), queue)
+        return _all(desk)
+
+    return await in_thread(work)
+
+
+def _look_of_meant(desk: Desk, asked: WakeInputs) -> Look:
+    """The look for the episode that is meant, at the checkout where it is open."""
+    meant = desk.episode_meant(desk.look(asked.root, asked.session).ask)
+    episode = desk.board.opened(meant)
+    return desk.look(episode.checkout, meant)
+
+
+def _refuse(waking: Waking, look: Look) -> None:
+    """Raise ConflictError where the session is not woken, whoever asks."""
+    off = switch_reason(look.policy)
+    if off is not None:
+        raise ConflictError(f"nobody is woken here: {off}")
+    if waking.paused_since is not None:
+        raise ConflictError("its wakes are paused; majordomus wake resume ends that")
+    if waking.prompt is not None:
+        raise ConflictError("a wake waits for it already; there is never a second while one waits")

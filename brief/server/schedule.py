@@ -1,0 +1,173 @@
+"""The schedule of one server: a prompt into the outbox of each session that is to be woken, once an interval.
+
+When that is due is judged by `core/cadence.py` alone. APScheduler only calls at the time; a look of our own, by a clock
+that is never set, adds and drops sessions and places the next beat anew wherever it is not when it should be: after a
+policy was changed, a brief was told by another carrier, or a wall clock was set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+
+from brief.answering.waking import composed_wake, rules_of
+from brief.core.cadence import NOTHING, Queue, Rules, remaining, verdict
+from brief.core.errors import MajordomusError
+from brief.core.waking import Change, Prompt, Waking, begun_anew, unchanged
+from brief.core.waking import beat as beaten
+from brief.desk import Desk, Look
+from brief.pace import minute
+from brief.server.strain import Strain
+from brief.threads import in_thread
+
+if TYPE_CHECKING:
+    from brief.server.beats import Beats
+
+LOOKS_A_MINUTE = 6
+"""How often the schedule looks whether its beats are where they should be."""
+
+MOST_AT_ONCE = 4
+"""How many prompts are composed at the same time."""
+
+TOLERANCE = timedelta(seconds=1)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A session that is to be woken: by which rules, and how its wakes stand."""
+
+    rules: Rules
+    waking: Waking
+
+
+class Schedule:
+    """Wakes the sessions of a desk, for as long as `holds` says that this server may write."""
+
+    def __init__(self, desk: Desk, strain: Strain, holds: Callable[[], bool]) -> None:
+        self._desk = desk
+        self._strain = strain
+        self._holds = holds
+        self._wakes = desk.board.wakes
+        self._beats: Beats | None = None
+        self._off: set[str] = set()
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+
+    async def keep(self) -> None:
+        """Look, six times a minute, until this server holds no more."""
+        try:
+            while self._holds():
+                try:
+                    await self.look()
+                except Exception:
+                    log.exception("the schedule could not look; it does so again")
+                await asyncio.sleep(minute().total_seconds() / LOOKS_A_MINUTE)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """Call for nobody any more."""
+        if self._beats is not None:
+            self._beats.end()
+            self._beats = None
+
+    async def look(self) -> None:
+        """Give every session that is to be woken its beats, in their place, and all others none."""
+        plans = await in_thread(self._plans)
+        if self._beats is None:
+            if not plans:
+                return
+            self._beats = await _begun(self.beat, self._strain.fault)
+        for session in self._beats.sessions() - plans.keys():
+            self._beats.drop(session)
+        for session, plan in plans.items():
+            if not self._beats.is_under_way(session):
+                self._place(self._beats, session, plan)
+
+    def _place(self, beats: Beats, session: str, plan: _Plan) -> None:
+        now = self._wakes.instant(self._desk.now())
+        left = remaining(plan.waking.anchor, plan.rules.interval, now)
+        placed = beats.next(session)
+        is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
+        if not is_in_place or beats.interval(session) != plan.rules.interval:
+            beats.place(session, now.wall + left, plan.rules.interval)
+
+    def _plans(self) -> dict[str, _Plan]:
+        """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
+        rules, wakings = self._rules(), self._wakes.open()
+        on = {session: each for session, each in rules.items() if each.on}
+        for session in rules.keys() - on.keys() - self._off:
+            self._begin_anew(session, known=session in wakings)
+        for session in self._off & on.keys():
+            self._begin_anew(session, known=True)
+        self._off = rules.keys() - on.keys()
+        return {session: _Plan(each, self._known(session, wakings)) for session, each in on.items()}
+
+    def _known(self, session: str, wakings: dict[str, Waking]) -> Waking:
+        """How the wakes of a session stand, known by the steady clock too."""
+        waking = wakings.get(session)
+        if waking is not None and waking.anchor.steady is not None:
+            return waking
+        return self._wakes.change(session, self._desk.now(), unchanged)[0]
+
+    def _rules(self) -> dict[str, Rules]:
+        """The rules for every open session; none for one whose checkout cannot be looked at."""
+        checkouts: dict[str, Rules | None] = {}
+        for one in self._desk.board.known():
+            if one.episode.checkout not in checkouts:
+                checkouts[one.episode.checkout] = self._rules_in(one.episode.checkout)
+        found = {one.episode.id: checkouts.get(one.episode.checkout) for one in self._desk.board.known()}
+        return {session: rules for session, rules in found.items() if rules is not None}
+
+    def _rules_in(self, checkout: str) -> Rules | None:
+        with contextlib.suppress(MajordomusError):
+            return rules_of(self._desk.look(checkout))
+        return None
+
+    def _begin_anew(self, session: str, *, known: bool) -> None:
+        if known:
+            now = self._wakes.instant(self._desk.now())
+            self._wakes.change(session, now.wall, lambda waking: begun_anew(waking, now))
+
+    # ------------------------------------------------------------ a beat
+
+    async def beat(self, session: str) -> None:
+        """Do what is due for one session."""
+        async with self._turns:
+            await self._judged(session)
+
+    async def _judged(self, session: str) -> None:
+        look = await in_thread(lambda: self._look_of(session))
+        if look is None or not self._holds():
+            return
+        waking = await self._done(session, look, None)
+        if isinstance(verdict(waking.cadence, rules_of(look), self._wakes.instant(self._desk.now())), Queue):
+            await self._done(session, look, await composed_wake(self._desk, look))
+
+    async def _done(self, session: str, look: Look, prompt: Prompt | None) -> Waking:
+        """Do what is due; whatever happened while the prompt was composed counts."""
+
+        def step(waking: Waking) -> Change:
+            return beaten(waking, rules_of(look), self._wakes.instant(self._desk.now()), prompt)
+
+        waking, entries = await in_thread(lambda: self._wakes.change(session, self._desk.now(), step))
+        self._strain.count(entries)
+        return waking
+
+    def _look_of(self, session: str) -> Look | None:
+        """The look at the checkout of an open session; None where it is open no more."""
+        checkout = next((one.episode.checkout for one in self._desk.board.known() if one.episode.id == session), None)
+        return None if checkout is None else self._desk.look(checkout, session)
+
+
+async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:
+    """The beats of nobody yet; what they are made of is loaded beside the loop, which goes on answering."""
+    module = await in_thread(lambda: importlib.import_module("brief.server.beats"))
+    return cast("type[Beats]", module.Beats)(beat, faulty)

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from brief.answering.wakes import wakes_text
+from brief.core.errors import ConflictError, NotFoundError
+from brief.core.model import EpisodeState
+from brief.sessions.database import Database
+from lab import Lab
+from place import ANN, BEGIN, BOB
+from woken import ON, Woken
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def place(lab: Lab) -> Iterator[Woken]:
+    """A repository with one commit, a server's desk, and two sessions."""
+    lab.commit()
+    lab.state.mkdir()
+    with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:
+        made = Woken(lab, database)
+        made.look(session=ANN)
+        made.look(session=BOB)
+        yield made
+
+
+def standings(place: Woken) -> dict[str, str]:
+    """How every open session stands."""
+    return {one.session: str(one.standing) for one in place.wakes().sessions}
+
+
+def test_list(place: Woken) -> None:
+    """Every open session is listed, with when it is woken next or what waits for it, and what was counted."""
+    place.tell(place.woken().id, "submitted")
+    place.after(20)
+    place.beat(BOB)
+    ann, bob = place.wakes().sessions
+    assert (ann.session, ann.standing, ann.due, ann.waiting) == (ANN, "on", BEGIN + 40 * MINUTE, None)
+    assert (ann.unprompted, ann.briefed) == (1, BEGIN + 20 * MINUTE)
+    assert bob.waiting is not None
+    assert (bob.waiting.composed, bob.waiting.offered) == (place.clock.now, None)
+    text = wakes_text(place.wakes())
+    assert "next in 0m" in text
+    assert "a wake of just now is in the outbox" in text
+    assert "wake submitted: 1" in text
+    assert "skipped missed: 1" in text
+
+
+def test_session_to_which_nothing_happened(place: Woken) -> None:
+    """A session that no mod minds is listed too, and so is one whose checkout is gone."""
+    folder = place.lab.worktree("gone")
+    for name, checkout in (("cid", place.lab.repo), ("dan", folder)):
+        where, idle = str(checkout), EpisodeState.IDLE
+        place.board.open(
+            name, provider="codex", checkout=where, branch=None, process=None, state=idle, now=place.clock.now
+        )
+    shutil.rmtree(folder)
+    assert standings(place) == {ANN: "on", BOB: "on", "cid": "on", "dan": "off"}
+    assert "0 sessions" not in wakes_text(place.wakes())
+
+
+def test_pause_of_one(place: Woken) -> None:
+    """A paused session is not woken, what waits for it is withdrawn, and its line says so; the other goes on."""
+    place.after(20)
+    place.beat(ANN, BOB)
+    place.pause(session=ANN)
+    assert standings(place) == {ANN: "paused", BOB: "on"}
+    answer = place.look()
+    assert (answer.prompt, answer.wakes) == (None, "paused")
+    assert "wakes paused" in answer.line
+    assert "wakes paused" not in place.look(session=BOB).line
+    for _ in range(3):
+        place.after(20)
+        place.beat()
+    assert place.look().prompt is None
+    assert place.counted()["skipped paused"] == 3
+    place.resume(session=ANN)
+    assert "wakes paused" not in place.look().line
+    assert place.woken() is not None
+
+
+def test_pause_of_all(place: Woken) -> None:
+    """A paused repository wakes nobody; what one session was paused by itself stays so after that."""
+    place.after(20)
+    place.beat(ANN, BOB)
+    place.pause(session=BOB)
+    paused = place.pause(repository=True)
+    assert paused.paused == place.clock.now
+    place.after(5)
+    assert place.pause(repository=True).paused == paused.paused
+    assert standings(place) == {ANN: "paused", BOB: "paused"}
+    assert [place.look(session=name).prompt for name in (ANN, BOB)] == [None, None]
+    assert "all are paused, since 5m" in wakes_text(place.wakes())
+    assert place.resume(repository=True).paused is None
+    assert standings(place) == {ANN: "on", BOB: "paused"}
+
+
+def test_pause_outlives_the_server(place: Woken) -> None:
+    """The next server knows who is paused."""
+    place.pause(repository=True)
+    place.pause(session=ANN)
+    with contextlib.closing(Database(place.lab.state / "majordomus.db", epoch=2)) as database:
+        assert set(standings(Woken(place.lab, database)).values()) == {"paused"}
+
+
+def test_paused_session_gets_its_brief(place: Woken) -> None:
+    """A pause is of wakes: a person's prompt carries the brief all the same."""
+    place.pause(session=ANN)
+    assert place.prompt().carries == "brief"
+
+
+def test_wake_now(place: Woken) -> None:
+    """One that is asked for waits for the next look, whatever the time, and after Esc and the limit too."""
+    place.wake()
+    prompt = place.look().prompt
+    assert prompt is not None
+    place.tell(prompt.id, "dropped")
+    place.wake()
+    assert place.look().prompt is not None
+
+
+def test_wake_now_where_nobody_is_woken(place: Woken) -> None:
+    """It is refused with a sentence where one waits, where it is paused, where the switch is off, and for nobody."""
+    place.wake()
+    with pytest.raises(ConflictError, match="waits for it already"):
+        place.wake()
+    place.pause(session=ANN)
+    with pytest.raises(ConflictError, match="majordomus wake resume"):
+        place.wake()
+    place.policy("version: 1\n")
+    with pytest.raises(ConflictError, match=r"session\.brief_on_interval is not true"):
+        place.wake()
+    place.policy(ON)
+    with pytest.raises(NotFoundError):
+        place.wake("nobody")
+    with pytest.raises(NotFoundError):
+        place.pause(session="nobody")

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from brief.core.cadence import Skip
+from brief.core.waking import Entry
+from brief.server.strain import Strain
+from samples import NOW
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    now = NOW
+
+
+def test_nothing_went_wrong() -> None:
+    """A schedule that runs as it should says nothing."""
+    strain = Strain(lambda: NOW)
+    strain.count([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
+    assert strain.remarks() == ()
+
+
+def test_what_went_wrong() -> None:
+    """Each kind is counted and told, for a day after the last."""
+    clock = Clock()
+    strain = Strain(lambda: clock.now)
+    strain.count([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
+    strain.fault("missed", None)
+    strain.fault("overrun", None)
+    strain.fault("failed", RuntimeError("bad \x1b[31mday"))
+    strain.fault("failed", RuntimeError("worse"))
+    assert strain.remarks() == (
+        "schedule: 1 run made up, 26 skipped",
+        "schedule: 1 run left out, the one before it still going on",
+        "schedule: 1 run missed",
+        "schedule: 2 runs failed, the last with RuntimeError: worse",
+    )
+    clock.now += timedelta(days=1, seconds=1)
+    assert strain.remarks() == ()
