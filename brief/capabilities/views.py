@@ -1,0 +1,59 @@
+"""The brief, and the sections that stand for the repository as a whole."""
+
+from __future__ import annotations
+
+from brief.answering import briefs, queue, sections
+from brief.answering.shape import Capability, Http, Rendered
+from brief.core.errors import NOT_ALL_READ
+from brief.core.model import Brief, DeriveSection, IntegrationSection
+
+VIEWS: tuple[Capability, ...] = (
+    Capability(
+        id="brief.session",
+        kind="query",
+        title="Print what a session must know of this repository, each section saying whether it was really read",
+        input=briefs.BriefInputs,
+        output=Rendered,
+        handler=briefs.brief_session,
+        text=briefs.brief_text,
+        http=Http("GET", "/brief"),
+        cli=("brief",),
+        strict=NOT_ALL_READ,
+        document=Brief,
+    ),
+    Capability(
+        id="integration.queue",
+        kind="query",
+        title="Show the branches that wait to be merged, as they were last looked at",
+        input=sections.SectionInputs,
+        output=IntegrationSection,
+        handler=sections.section_of("integration"),
+        text=sections.section_text,
+        http=Http("GET", "/queue"),
+        cli=("queue", "show"),
+        strict=NOT_ALL_READ,
+    ),
+    Capability(
+        id="integration.queue.refresh",
+        kind="command",
+        title="Look at the branches anew; nothing is fetched and nothing in git changes",
+        input=queue.RefreshInputs,
+        output=IntegrationSection,
+        handler=queue.refresh_queue,
+        text=sections.section_text,
+        http=Http("POST", "/queue"),
+        cli=("queue", "refresh"),
+    ),
+    Capability(
+        id="derive.lock",
+        kind="query",
+        title="Tell whether the derive lock is free, or who holds it",
+        input=sections.SectionInputs,
+        output=DeriveSection,
+        handler=sections.section_of("derive"),
+        text=sections.section_text,
+        http=Http("GET", "/derive"),
+        cli=("derive", "status"),
+        strict=NOT_ALL_READ,
+    ),
+)
