@@ -97,13 +97,18 @@ function failed(run: Run, fault: unknown, now: number): void {
 
 // ---------------------------------------------------------------- the prompt that wakes
 
+type Prompt = { id: string; text: string }
+
 /** Submit the prompt that the server handed out, and owe it the outcome. The call lasts until its turn starts. */
-async function submitWake($: EngineInterface, run: Run, session: string, prompt: { id: string; text: string }): Promise<void> {
-  run.owed.push(await submitted($, run, session, prompt))
-  run.nextLookAt = 0
+async function submitWake($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<void> {
+  const isSettled = run.settled?.prompt === prompt.id
+  const outcome = isSettled && run.settled ? run.settled : await submitted($, run, session, prompt)
+  if (outcome.outcome === 'submitted' || outcome.outcome === 'dropped') run.settled = outcome
+  run.owed.push(outcome)
+  if (!isSettled) run.nextLookAt = 0
 }
 
-async function submitted($: EngineInterface, run: Run, session: string, prompt: { id: string; text: string }): Promise<Outcome> {
+async function submitted($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<Outcome> {
   const told = { session, prompt: prompt.id }
   if (run.isStopped) return { ...told, outcome: 'dropped', reason: 'the person pressed Esc and has typed nothing since' }
   if (run.isSubmitting) return { ...told, outcome: 'held', reason: 'another prompt waits' }

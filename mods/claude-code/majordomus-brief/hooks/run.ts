@@ -48,6 +48,8 @@ export type Run = {
   /** Why the last start of a server failed; null where it did not. */
   startFault: string | null
   owed: Outcome[]
+  /** The last outcome that settled a prompt: should that be handed out again, it is not submitted again. */
+  settled: Outcome | null
   columns: number | null
   /** The rows that are drawn. */
   rows: string
@@ -73,6 +75,7 @@ export function newRun(): Run {
     absence: null,
     startFault: null,
     owed: [],
+    settled: null,
     columns: null,
     rows: '',
   }
