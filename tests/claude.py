@@ -127,12 +127,26 @@ class Session:
 
     def in_box(self, text: str) -> None:
         """Wait until the text stands in the prompt box."""
-        self.shows(f"{_PROMPT} {text}")
+        until(lambda: text in self.box(), 30)
 
     def say(self, text: str) -> None:
-        """Type and send; the client takes both at once for a paste, so they come apart."""
+        """Type and send. What comes at once is a paste to the client, so Enter is pressed until it was taken."""
         self.draft(text)
+        until(lambda: self._sent(text), 20)
+
+    def _sent(self, text: str) -> bool:
         self.press("Enter")
+        try:
+            until(lambda: text not in self.box(), 1)
+        except AssertionError:
+            return False
+        return True
+
+    def box(self) -> str:
+        """What stands in the prompt box."""
+        rows = self.screen().splitlines()
+        rules = [number for number, row in enumerate(rows) if row.startswith("───")]
+        return "\n".join(rows[rules[-2] + 1 : rules[-1]]) if len(rules) > 1 else ""
 
     def press(self, *keys: str) -> None:
         """Press keys by the names that tmux has for them."""

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import uuid
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +17,24 @@ from serving import lease, write_policy
 
 LINE = "derive free"
 """What the line of a quiet repository ends with."""
+
+
+def place_lock(house: Lab, folder: Path) -> None:
+    """Let a session in another worktree hold koda."""
+    session = ["--session", str(uuid.uuid4())]
+    done = house.majordomus("lock", "place", "koda", *session, cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def looks(session: Session) -> int:
+    """How many looks the mod has made."""
+    return session.log.read_text().count("/episodes/look over")
+
+
+def look_on(session: Session, count: int) -> None:
+    """Wait for so many looks more; at one a second twenty of them are three intervals."""
+    seen = looks(session)
+    until(lambda: looks(session) >= seen + count, 60)
 
 
 @pytest.mark.parametrize("columns", [60, 100, 160])
@@ -35,14 +54,14 @@ def test_the_line_is_drawn(house: Lab, messages: Messages, columns: int) -> None
 
 def test_a_refresh_starts_no_process(house: Lab, messages: Messages, tmp_path: Path) -> None:
     """Over ten looks the client starts no program at all, counted by the kernel."""
+    write_policy(house, "version: 1\n")  # no wakes, so that looks are all that happens
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
-        session.press("Escape")  # no wakes, so that looks are all that happens
+        look_on(session, 3)
         traced = tmp_path / "traced"
         argv = ["strace", "-f", "-qq", "-e", "trace=execve,execveat", "-o", str(traced), "-p", str(session.pid)]
-        before = session.log.read_text().count("/episodes/look")
         with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as strace:
-            until(lambda: session.log.read_text().count("/episodes/look") >= before + 10, 60)
+            look_on(session, 10)
             strace.send_signal(signal.SIGINT)
             strace.wait()
         assert "exec" not in traced.read_text()
@@ -72,8 +91,7 @@ def test_a_busy_session_is_not_interrupted(house: Lab, messages: Messages) -> No
         session.say(f"{HOLD} for it")
         until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
         count = len(messages.wakes)
-        seen = session.log.read_text().count("/episodes/look over")
-        until(lambda: session.log.read_text().count("/episodes/look over") > seen + 20, 60)
+        look_on(session, 20)
         assert "Prompt from the majordomus-brief plugin" not in session.screen().rpartition(HOLD)[2]
         assert len(messages.wakes) == count
         messages.release()
@@ -85,8 +103,7 @@ def test_a_draft_holds_the_wake(house: Lab, messages: Messages) -> None:
     with Session(house, messages, house.repo) as session:
         session.draft("half a thought")
         session.shows(LINE)
-        seen = session.log.read_text().count("/episodes/look over")
-        until(lambda: session.log.read_text().count("/episodes/look over") > seen + 20, 60)
+        look_on(session, 20)
         assert messages.prompts == []
         session.press("C-u")
         until(lambda: messages.wakes, 40)
@@ -94,7 +111,7 @@ def test_a_draft_holds_the_wake(house: Lab, messages: Messages) -> None:
 
 def test_a_prompt_of_the_person_carries_the_brief_once_an_interval(house: Lab, messages: Messages, other: Path) -> None:
     """The first prompt carries the brief, the next one the alerts alone, the first after the interval the brief again."""
-    assert house.majordomus("lock", "place", "koda", "--session", "beth", cwd=other).returncode == 0
+    place_lock(house, other)
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
         session.say("first")
@@ -173,7 +190,7 @@ def test_a_lock_in_the_other_worktree_appears(house: Lab, messages: Messages, ot
     """A lock that is placed in another worktree is in the line with the next look, and in the wake."""
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
-        assert house.majordomus("lock", "place", "koda", "--session", "beth", cwd=other).returncode == 0
+        place_lock(house, other)
         session.shows("alerts 1")
         count = len(messages.wakes)
         until(lambda: len(messages.wakes) > count + 1, 60)
@@ -185,10 +202,9 @@ def test_switched_off_nothing_is_submitted(house: Lab, messages: Messages) -> No
     with Session(house, messages, house.repo) as session:
         until(lambda: messages.wakes, 40)
         write_policy(house, "session:\n  brief_on_interval: false\n")
-        seen = session.log.read_text().count("/episodes/look over")
-        until(lambda: session.log.read_text().count("/episodes/look over") > seen + 2, 40)
+        look_on(session, 2)
         count = len(messages.wakes)
-        until(lambda: session.log.read_text().count("/episodes/look over") > seen + 20, 60)
+        look_on(session, 20)
         assert len(messages.wakes) == count
         assert LINE in session.screen()
 
@@ -226,8 +242,7 @@ def test_the_persons_own_mod_wakes_once_it_is_trusted(house: Lab, messages: Mess
     assert "written" in house.majordomus("capture", "install", "--scope", "user").stdout
     with Session(house, messages, other) as session:
         session.shows(LINE)
-        seen = session.log.read_text().count("/episodes/look over")
-        until(lambda: session.log.read_text().count("/episodes/look over") > seen + 20, 60)
+        look_on(session, 20)
         assert messages.wakes == []
         assert "trusted" in house.majordomus("trust", cwd=other).stdout
         until(lambda: messages.wakes, 40)
