@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from brief.core.errors import PolicyError
 from brief.core.policy_files import skeleton
 from brief.core.settings import POLICY_FILE
+from brief.folders import LinkInTheWayError, opened
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -34,10 +32,12 @@ def write_skeleton(root: str) -> WriteOutcome:
     if os.path.lexists(path):
         return _already(path)
     try:
-        with _folder(Path(root), path.parent) as folder:
+        with opened(Path(root), path.parent.relative_to(root).parts, make=True) as folder:
             _create(folder, path.name, skeleton())
     except FileExistsError:
         return _already(path)
+    except LinkInTheWayError as fault:
+        raise PolicyError(fault.sentence) from fault
     except OSError as error:
         raise PolicyError(f"{path}: it cannot be written ({error.strerror}); nothing was changed") from error
     return WriteOutcome(str(path), written=True, sentence=f"{path}: written, every key at its default")
@@ -62,30 +62,6 @@ def session_lines(interval_minutes: int) -> str:
 
 def _already(path: Path) -> WriteOutcome:
     return WriteOutcome(str(path), written=False, sentence=f"{path}: there already, and left as it is")
-
-
-@contextmanager
-def _folder(root: Path, folder: Path) -> Iterator[int]:
-    """A descriptor of the folder, made where it is missing; each step is a real folder, never a link."""
-    here = root
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for name in folder.relative_to(root).parts:
-            here /= name
-            inner = _step(descriptor, name, here)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _step(parent: int, name: str, here: Path) -> int:
-    if here.is_symlink():
-        raise PolicyError(f"{here}: a link is in the way and is not followed; make it a folder, then run this again")
-    with suppress(FileExistsError):
-        os.mkdir(name, dir_fd=parent)
-    return os.open(name, _FOLDER, dir_fd=parent)
 
 
 def _create(folder: int, name: str, text: str) -> None:

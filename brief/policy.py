@@ -65,25 +65,33 @@ def checked(policy: Policy) -> Policy:
     return policy
 
 
-def switch_reason(policy: Policy) -> str | None:
-    """Why no session is woken: None where `session.brief_on_interval` is true, else a sentence that says what it is."""
-    if policy.settings.session.brief_on_interval:
+def switch_reason(policy: Policy, key: str = SWITCH) -> str | None:
+    """Why a switch is off, that of waking unless another is named: None where it is true, else what it is, as a sentence."""
+    if value_of(policy.settings, key) is True:
         return None
-    return f"{SWITCH} is not true: {_why_off(policy)}"
+    return f"{key} is not true: {_why_off(policy, key)}"
 
 
-def _why_off(policy: Policy) -> str:
+def value_of(settings: Settings, key: str) -> Any:
+    """The value of a dotted key."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _why_off(policy: Policy, key: str) -> str:
     if policy.standing is Standing.ABSENT:
         return f"there is no {POLICY_FILE}"
     if policy.standing is Standing.UNREADABLE:
         return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:
-        if fault.key == SWITCH and SWITCH in policy.declared:
+        if fault.key == key and key in policy.declared:
             what = "null" if fault.kind == "null" else f"{fault.value}, which is {_with_article(fault.kind)}"
             return f"{POLICY_FILE} sets it to {what}, and only true turns it on"
-        if SWITCH.startswith(f"{fault.key}."):
+        if key.startswith(f"{fault.key}."):
             return f"{fault.key} is no mapping in {POLICY_FILE}"
-    if SWITCH in policy.declared:
+    if key in policy.declared:
         return f"{POLICY_FILE} sets it to false"
     return f"{POLICY_FILE} does not set it"
 

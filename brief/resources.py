@@ -18,6 +18,11 @@ def policy_file(name: str) -> Path:
     return _there(_home(_PACKAGE) / "policy" / name)
 
 
+def mod_folder(source: str) -> Path:
+    """The folder `source` of the mods that ship, as in `claude-code/majordomus-brief`; raises ResourceError."""
+    return _there(_home(_PACKAGE) / "mods" / source / "hooks/hooks.json").parents[1]
+
+
 def schema_file(name: str) -> Path:
     """The published JSON Schema `name`, as in `brief-v1.json`; raises ResourceError where this installation lacks it."""
     return _there(_PACKAGE / "schema" / name)

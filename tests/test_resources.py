@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.resources import ResourceError, policy_file, schema_file
+from brief.resources import ResourceError, mod_folder, policy_file, schema_file
 
 ROOT = Path(__file__).parents[1]
 POLICY = sorted(path.name for path in (ROOT / "policy").iterdir())
@@ -77,3 +77,26 @@ def test_command_starts_lean(installed: Path) -> None:
     assert done.returncode == 0, done.stderr
     modules = [line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()]
     assert b"re" not in modules[: modules.index(b"brief.fast.main")]
+
+
+def test_checkout_has_the_mods() -> None:
+    """In a checkout a mod is the folder of that name below `mods`."""
+    assert mod_folder("claude-code/majordomus-brief") == ROOT / "mods/claude-code/majordomus-brief"
+
+
+def test_missing_mod_is_a_sentence() -> None:
+    """A mod that is missing is named with its path, and what to do is said."""
+    with pytest.raises(ResourceError, match=r"mods/claude-code/nothing/hooks/hooks\.json is missing.*install"):
+        mod_folder("claude-code/nothing")
+
+
+def test_wheel_has_the_mods(installed: Path) -> None:
+    """An installed wheel holds every file of a mod as the checkout has it."""
+    program = "from brief.resources import mod_folder; print(mod_folder('claude-code/majordomus-brief'))"
+    found = Path(run(installed / "python", "-I", "-c", program).rstrip("\n"))
+    assert found.is_relative_to(installed.parent)
+    tracked = run("git", "ls-files", "mods/claude-code/majordomus-brief").split()
+    assert tracked
+    for name in tracked:
+        inside = Path(name).relative_to("mods/claude-code/majordomus-brief")
+        assert (found / inside).read_bytes() == (ROOT / name).read_bytes()

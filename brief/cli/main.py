@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from brief import __doc__ as purpose
 from brief import __version__
 from brief.capabilities import CAPABILITIES
-from brief.cli import doctor, hook, policies, projection, serve
+from brief.cli import capture, doctor, hook, policies, projection, serve
 from brief.cli.saying import complain
 from brief.cli.words import Parser
 from brief.core.errors import MajordomusError
@@ -90,6 +90,7 @@ def parser() -> Parser:
     hook.add(commands)
     serve.add(commands)
     policies.add(commands)
+    capture.add(commands)
     doctor.add(commands)
     return whole
 

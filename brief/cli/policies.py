@@ -14,7 +14,7 @@ from brief.core.settings import KEYS, POLICY_FILE
 from brief.core.spelling import spell
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.init import session_lines, write_skeleton
-from brief.policy import Policy, checked, read_policy, switch_reason
+from brief.policy import Policy, checked, read_policy, switch_reason, value_of
 from brief.trust import Pair, Trust, may_be_trusted
 
 if TYPE_CHECKING:
@@ -105,9 +105,7 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _value(policy: Policy, key: str) -> object:
-    value: object = policy.settings
-    for part in key.split("."):
-        value = getattr(value, part)
+    value = value_of(policy.settings, key)
     return list(value) if isinstance(value, tuple) else value
 
 

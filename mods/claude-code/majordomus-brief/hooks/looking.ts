@@ -1,0 +1,139 @@
+import type { EngineInterface } from 'claude-code'
+
+import { checkoutAround, hasPolicy } from './checkout'
+import { SCOPE } from './installed'
+import { rowsOf } from './rows'
+import { type Look, type Outcome, type Run, stateOf } from './run'
+import { NoAnswer, Refused, ask, askFor } from './server'
+import { startServer } from './starting'
+
+/** How often it is asked whether a look is due; a look starts no process and is due every minute. */
+export const BEAT_MS = 1_000
+
+const RETRY_SECONDS = 30
+
+/** One beat of the clock. Nothing is thrown, and a look never begins before the last has ended. */
+export async function beat($: EngineInterface, run: Run): Promise<void> {
+  const now = await $.clock.now()
+  if (!run.isLooking && now >= run.nextLookAt) {
+    run.isLooking = true
+    try {
+      await look($, run, now)
+    } catch (fault) {
+      failed(run, fault, now)
+      if (fault instanceof NoAnswer) startServer($, run).catch(() => undefined)
+    } finally {
+      run.isLooking = false
+    }
+  }
+  draw($, run, now)
+}
+
+/** Draw the rows, if they are others than those that are drawn. */
+export function draw($: EngineInterface, run: Run, now: number): void {
+  const rows = rowsOf(run, now)
+  if (rows === run.rows) return
+  run.rows = rows
+  $.ui.invalidate('ui.render')
+}
+
+/** End the episode of a session that is over; the server would notice by itself, and later. */
+export async function close($: EngineInterface, run: Run, session: string, reason: string, patienceMs?: number): Promise<void> {
+  if (run.checkout === null) return
+  await ask($, run.checkout, 'POST', '/episodes/close', { session, reason: `its client ended it: ${reason}` }, patienceMs)
+}
+
+async function look($: EngineInterface, run: Run, now: number): Promise<void> {
+  run.nextLookAt = now + RETRY_SECONDS * 1_000
+  const found = await checkoutAround($, await $.session.cwd())
+  run.checkout = found !== null && (await hasPolicy($, found)) ? found : null
+  if (run.checkout === null) return
+  await follow($, run)
+  await tellOutcomes($, run)
+  const answer = await askFor<Look>($, run.checkout, '/episodes/look', await question($, run))
+  run.look = answer
+  run.lookedAt = now
+  run.absence = null
+  run.startFault = null
+  run.nextLookAt = now + seconds(answer.next_look_seconds) * 1_000
+  for (const text of answer.notifications ?? []) await $.ui.notify(text, { title: 'majordomus' })
+  if (answer.prompt) submitWake($, run, run.session ?? '', answer.prompt).catch(() => undefined)
+}
+
+/** Go over to the session that the client shows now: `/clear` gives it another id, and starts nothing anew. */
+async function follow($: EngineInterface, run: Run): Promise<void> {
+  const session = await $.session.id()
+  if (session === run.session) return
+  const before = run.session
+  run.session = session
+  run.look = null
+  if (before !== null) await close($, run, before, 'another took its place').catch(() => undefined)
+}
+
+async function question($: EngineInterface, run: Run): Promise<Record<string, unknown>> {
+  return {
+    session: run.session,
+    state: stateOf(run),
+    width: run.columns,
+    // A script that drives a session did not ask for turns of ours, and a prompt of ours that waits is one already.
+    draft: !run.isInteractive || run.isSubmitting || (await hasDraft($)),
+    provider: 'claude-code',
+    pid: run.pid,
+    scope: SCOPE,
+  }
+}
+
+async function hasDraft($: EngineInterface): Promise<boolean> {
+  return (await $.prompt.read()).text !== ''
+}
+
+function seconds(asked: unknown): number {
+  return typeof asked === 'number' && asked > 0 ? Math.min(asked, 600) : RETRY_SECONDS
+}
+
+function failed(run: Run, fault: unknown, now: number): void {
+  run.absence = fault instanceof Error ? fault.message : 'no answer'
+}
+
+// ---------------------------------------------------------------- the prompt that wakes
+
+type Prompt = { id: string; text: string }
+
+/** Submit the prompt that the server handed out, and owe it the outcome. The call lasts until its turn starts. */
+async function submitWake($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<void> {
+  const isSettled = run.settled?.prompt === prompt.id
+  const outcome = isSettled && run.settled ? run.settled : await submitted($, run, session, prompt)
+  if (outcome.outcome === 'submitted' || outcome.outcome === 'dropped') run.settled = outcome
+  run.owed.push(outcome)
+  if (!isSettled) run.nextLookAt = 0
+}
+
+async function submitted($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<Outcome> {
+  const told = { session, prompt: prompt.id }
+  if (run.isStopped) return { ...told, outcome: 'dropped', reason: 'the person pressed Esc and has typed nothing since' }
+  if (run.isSubmitting) return { ...told, outcome: 'held', reason: 'another prompt waits' }
+  run.isSubmitting = true
+  try {
+    if (await hasDraft($)) return { ...told, outcome: 'held', reason: 'a draft is in the box' }
+    const entered = await $.prompt.submit({ text: prompt.text })
+    if (entered.drop === undefined) return { ...told, outcome: 'submitted' }
+    run.isStopped = true
+    return { ...told, outcome: 'dropped', reason: entered.drop.slice(0, 200) }
+  } catch (fault) {
+    return { ...told, outcome: 'failed', reason: String(fault).slice(0, 200) }
+  } finally {
+    run.isSubmitting = false
+  }
+}
+
+/** Tell every outcome that is owed, the oldest first; one that the server refuses would be refused again. */
+async function tellOutcomes($: EngineInterface, run: Run): Promise<void> {
+  while (run.checkout !== null && run.owed[0] !== undefined) {
+    try {
+      await ask($, run.checkout, 'POST', '/episodes/outcomes', run.owed[0])
+    } catch (fault) {
+      if (!(fault instanceof Refused)) throw fault
+    }
+    run.owed.shift()
+  }
+}

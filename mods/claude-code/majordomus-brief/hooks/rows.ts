@@ -1,0 +1,43 @@
+import type { Run } from './run'
+
+const SEPARATOR = ' · '
+const BOLD = '\u001b[1m'
+const PLAIN = '\u001b[22m'
+
+/** The rows under the prompt: what is pinned, then the line; of a look that failed the last line with its age. */
+export function rowsOf(run: Run, now: number): string {
+  if (run.checkout === null) return ''
+  const line = clean(run.look?.line ?? '')
+  if (run.absence === null) {
+    const pinned = clean(run.look?.pinned ?? '')
+    return [pinned === '' ? '' : `${BOLD}${pinned}${PLAIN}`, line].filter(row => row !== '').join('\n')
+  }
+  const why = run.isStarting ? 'no server, starting one' : clean(run.startFault ?? run.absence)
+  const row = line === '' ? `brief ?${SEPARATOR}${why}` : `${why}, as of ${ago(now - run.lookedAt)}${SEPARATOR}${line}`
+  return fit(row, run.columns)
+}
+
+/** The row without its last parts, as many as it takes to fit; the server has fitted a line that is new. */
+function fit(row: string, columns: number | null): string {
+  const parts = row.split(SEPARATOR)
+  while (columns !== null && parts.length > 1 && [...parts.join(SEPARATOR)].length > columns) parts.pop()
+  return parts.join(SEPARATOR)
+}
+
+/** How long ago something was, as it stands in a line. */
+export function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes}m ago`
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h ago` : `${Math.floor(minutes / 1440)}d ago`
+}
+
+/** The person's own status line above ours. */
+export function beneath(own: string | null, rows: string): string {
+  return [own ?? '', rows].filter(row => row !== '').join('\n')
+}
+
+/** One row in which nothing can steer a terminal. */
+export function clean(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ').trim()
+}

@@ -1,0 +1,87 @@
+import type { Checkout } from './checkout'
+
+/** What a session tells of itself. */
+export type State = 'busy' | 'idle' | 'waiting'
+
+/** What the server answers to a look; more may come with it. */
+export type Look = {
+  line: string
+  pinned: string
+  notifications: string[]
+  prompt: { id: string; text: string } | null
+  next_look_seconds: number
+  switch: 'on' | 'off'
+}
+
+/** What became of a prompt, until the server has been told. */
+export type Outcome = {
+  session: string
+  prompt: string
+  outcome: 'submitted' | 'dropped' | 'held' | 'failed'
+  reason?: string
+}
+
+/** What one load of the module keeps; a reload starts it over, `/clear` does not. Times are milliseconds. */
+export type Run = {
+  /** False where nobody sits before it, as in a script's session. */
+  isInteractive: boolean
+  pid: number | null
+  /** The episode that was looked for last. */
+  session: string | null
+  checkout: Checkout | null
+  isBusy: boolean
+  /** A permission or a question is open. */
+  isWaiting: boolean
+  /** The person pressed Esc, and has typed nothing since. */
+  isStopped: boolean
+  isLooking: boolean
+  /** A prompt of ours waits for its turn. */
+  isSubmitting: boolean
+  isStarting: boolean
+  nextLookAt: number
+  nextStartAt: number
+  /** The last answer, and when it came. */
+  look: Look | null
+  lookedAt: number
+  /** Why the last look failed; null where it did not. */
+  absence: string | null
+  /** Why the last start of a server failed; null where it did not. */
+  startFault: string | null
+  owed: Outcome[]
+  /** The last outcome that settled a prompt: should that be handed out again, it is not submitted again. */
+  settled: Outcome | null
+  columns: number | null
+  /** The rows that are drawn. */
+  rows: string
+}
+
+/** A run in which nothing has happened. */
+export function newRun(): Run {
+  return {
+    isInteractive: true,
+    pid: null,
+    session: null,
+    checkout: null,
+    isBusy: false,
+    isWaiting: false,
+    isStopped: false,
+    isLooking: false,
+    isSubmitting: false,
+    isStarting: false,
+    nextLookAt: 0,
+    nextStartAt: 0,
+    look: null,
+    lookedAt: 0,
+    absence: null,
+    startFault: null,
+    owed: [],
+    settled: null,
+    columns: null,
+    rows: '',
+  }
+}
+
+/** The state that the server is told. */
+export function stateOf(run: Run): State {
+  return run.isWaiting ? 'waiting' : run.isBusy ? 'busy' : 'idle'
+}

@@ -1,0 +1,90 @@
+import type { EngineInterface } from 'claude-code'
+
+import { type Checkout, leaseOf } from './checkout'
+
+/** No server answered, or none that could be believed; the message is the rest of a line. */
+export class NoAnswer extends Error {}
+
+/** The server understood the question and refuses it; asked again it would refuse again. */
+export class Refused extends Error {}
+
+/** How long a question may take: a person waits for none of them, except where a prompt is on its way. */
+export const PATIENCE_MS = 4_000
+
+const BASE = 'http://localhost/api/v1'
+
+/** The query of a GET or the body of a POST. */
+export type Fields = Record<string, unknown>
+
+/** What the server of the repository answers, as text. Throws NoAnswer and Refused. */
+export async function ask(
+  $: EngineInterface,
+  checkout: Checkout,
+  method: 'GET' | 'POST',
+  path: string,
+  fields: Fields,
+  patienceMs: number = PATIENCE_MS,
+): Promise<string> {
+  const lease = await leaseOf($, checkout)
+  if (lease === null) throw new NoAnswer('no server')
+  const response = await within($, patienceMs, fetched($, lease.socket, method, path, { root: checkout.root, ...fields }))
+  // A socket's path may come to be somebody else's: only the holder's number makes an answer his.
+  if (response.headers['majordomus-epoch'] !== String(lease.epoch)) throw new NoAnswer('no server')
+  if (response.status === 200) return response.text
+  const said = sentenceIn(response.text) ?? `the server answered ${response.status}`
+  throw response.status >= 400 && response.status < 500 && response.status !== 409 ? new Refused(said) : new NoAnswer(said)
+}
+
+/** The same, where the answer is a JSON object. */
+export async function askFor<Answer>(
+  $: EngineInterface,
+  checkout: Checkout,
+  path: string,
+  fields: Fields,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Answer> {
+  const told = await ask($, checkout, 'POST', path, fields, patienceMs)
+  try {
+    return JSON.parse(told) as Answer
+  } catch {
+    throw new NoAnswer('the server answered no JSON')
+  }
+}
+
+async function fetched($: EngineInterface, socketPath: string, method: 'GET' | 'POST', path: string, fields: Fields) {
+  try {
+    if (method === 'GET') return await $.http.fetch(`${BASE}${path}?${query(fields)}`, { method, socketPath })
+    const headers = { 'content-type': 'application/json' }
+    return await $.http.fetch(`${BASE}${path}`, { method, headers, body: JSON.stringify(fields), socketPath })
+  } catch {
+    throw new NoAnswer('no server')
+  }
+}
+
+/** What `work` gives, if it does so in time; a request has no other end than the engine's own, after half a minute. */
+async function within<Result>($: EngineInterface, ms: number, work: Promise<Result>): Promise<Result> {
+  const waiting = new AbortController()
+  const late = $.clock.sleep(ms, { signal: waiting.signal }).then(
+    () => Promise.reject(new NoAnswer('the server is silent')),
+    () => new Promise<never>(() => undefined),
+  )
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    waiting.abort()
+  }
+}
+
+function query(fields: Fields): string {
+  const pairs = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)
+  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&')
+}
+
+function sentenceIn(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown }
+    return typeof error === 'string' ? error : null
+  } catch {
+    return null
+  }
+}

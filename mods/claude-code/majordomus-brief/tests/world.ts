@@ -1,0 +1,165 @@
+import type { On } from 'claude-code'
+
+/** A checkout with a policy that consents, and a server that answers; a test changes what it is about. */
+export type World = {
+  files: Record<string, string>
+  /** What the server answers by path; a path that is missing fails as a closed socket does. */
+  answers: Record<string, unknown>
+  status: number
+  epoch: string
+  /** Asked before each answer: a test that holds one back waits here. */
+  hold: (path: string) => Promise<void> | void
+  session: string
+  draft: string
+  cwd: string
+  /** What the engine makes of a prompt of the mod's. */
+  submit: (text: string) => Promise<Submitted> | Submitted
+  exitCode: number
+  asked: Asked[]
+  submitted: string[]
+  entered: { text: string; context: readonly string[] }[]
+  ran: (readonly string[])[]
+  notified: string[]
+  commands: string[]
+}
+
+export type Submitted = { text: string } | { drop: string }
+export type Asked = { method: string; path: string; socket: string; fields: Record<string, unknown> }
+
+export const LEASE = '/repo/.git/majordomus/lease.json'
+export const POLICY = '/repo/.ai/repo/policy.yaml'
+export const ON = 'version: 1\nsession:\n  brief_on_interval: true\n'
+export const START = { cwd: '/repo', surface: 'terminal', isInteractive: true } as const
+
+/** What a look answers where nothing is to be done. */
+export function looked(changed: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    line: 'peers 3 · derive free',
+    pinned: '',
+    notifications: [],
+    prompt: null,
+    next_look_seconds: 60,
+    switch: 'on',
+    ...changed,
+  }
+}
+
+/** The engine beneath the mod, as far as it reaches it; what it was handed is recorded. */
+export function world(on: On, given: Partial<World> = {}): World {
+  const made: World = {
+    files: {
+      '/repo/.git/HEAD': 'ref: refs/heads/main\n',
+      [LEASE]: JSON.stringify({ socket: '/run/7.sock', epoch: 7 }),
+      [POLICY]: ON,
+    },
+    answers: { '/episodes/look': looked(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
+    status: 200,
+    epoch: '7',
+    hold: () => undefined,
+    session: 'one',
+    draft: '',
+    cwd: '/repo',
+    submit: text => ({ text }),
+    exitCode: 0,
+    asked: [],
+    submitted: [],
+    entered: [],
+    ran: [],
+    notified: [],
+    commands: [],
+    ...given,
+  }
+  beneathFiles(on, made)
+  beneathServer(on, made)
+  beneathSession(on, made)
+  return made
+}
+
+function beneathFiles(on: On, made: World): void {
+  on('fs.stat', (_, e) => {
+    const isFile = e.path in made.files
+    const isFolder = Object.keys(made.files).some(name => name.startsWith(`${e.path}/`))
+    if (!isFile && !isFolder) return { deny: 'failed: ENOENT' }
+    return { value: { kind: isFile ? 'file' : 'dir', size: 1, mtimeMs: 1, isLink: false } }
+  })
+  on('fs.read', (_, e) => {
+    const text = made.files[e.path]
+    return text === undefined ? { deny: 'failed: ENOENT' } : { value: text }
+  })
+}
+
+function beneathServer(on: On, made: World): void {
+  on('http.fetch', async (_, e) => {
+    const url = new URL(e.url)
+    const path = url.pathname.replace('/api/v1', '')
+    const body = e.init?.body === undefined ? fieldsOf(url.search) : JSON.parse(String(e.init.body))
+    made.asked.push({ method: e.init?.method ?? 'GET', path, socket: String(e.init?.socketPath), fields: body })
+    await made.hold(path)
+    const answer = made.answers[path]
+    if (answer === undefined) return { deny: 'ECONNREFUSED' }
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
+    const headers = { 'majordomus-epoch': made.epoch }
+    return { value: { status: made.status, ok: made.status === 200, headers, text } }
+  })
+  on('process.run', (_, e) => {
+    made.ran.push(e.argv)
+    const stderr = made.exitCode === 0 ? '' : 'majordomus: no server can be held\n'
+    return { value: { exitCode: made.exitCode, stdout: '', stderr, isStdoutTruncated: false, isStderrTruncated: false } }
+  })
+}
+
+function fieldsOf(search: string): Record<string, unknown> {
+  const pairs = search.slice(1).split('&').map(pair => pair.split('=').map(decodeURIComponent))
+  return Object.fromEntries(pairs)
+}
+
+function beneathSession(on: On, made: World): void {
+  on('session.start', (_, e) => ({ cwd: e.cwd }))
+  on('session.end', (_, e) => ({ sessionId: e.sessionId }))
+  on('session.stop', (_, e) => ({ isTurnRunning: e.isTurnRunning }))
+  on('session.id', () => ({ value: made.session }))
+  on('session.cwd', () => ({ value: made.cwd }))
+  on('process.hookEnv', () => ({ value: { CLAUDE_PID: '4711' } }))
+  on('command.register', (_, e) => {
+    made.commands.push(e.name)
+    return { value: { command: e.name } }
+  })
+  on('prompt.read', () => ({ value: { text: made.draft, cursor: made.draft.length } }))
+  on('prompt.submit', async (_, e) => {
+    if (e.origin.kind === 'plugin') {
+      made.submitted.push(e.text)
+      return made.submit(e.text)
+    }
+    made.entered.push({ text: e.text, context: e.context ?? [] })
+    return { text: e.text }
+  })
+  on('turn.start', (_, e) => ({ turnId: e.turnId }))
+  on('turn.complete', (_, e) => ({ text: e.answer }))
+  on('classic.Notification', () => ({}))
+  on('classic.PostToolUse', () => ({}))
+  on('ui.notify', (_, e) => {
+    made.notified.push(e.text)
+    return { value: { isSent: true, channel: 'terminal_bell' } }
+  })
+  on('ui.render', (_, e) => ({ type: 'Text', props: {}, children: [e.component === 'StatusLine' ? plain(e.props.text ?? '') : ''] }))
+}
+
+/** The text without its styles, which a tree of elements does not take. */
+function plain(text: string): string {
+  return text.replace(/\u001b\[\d+m/g, '')
+}
+
+/** What was asked of the server at one path, the oldest first. */
+export function at(made: World, path: string): Record<string, unknown>[] {
+  return made.asked.filter(each => each.path === path).map(each => each.fields)
+}
+
+/** A person's own prompt. */
+export function typed(text: string) {
+  return { text, wait: false, origin: { kind: 'composer' } } as const
+}
+
+/** The end of a turn. */
+export function answered(turnId: string) {
+  return { turnId, answer: 'done', durationMs: 5, isAborted: false, reason: 'answer' } as const
+}

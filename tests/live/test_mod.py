@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import uuid
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from claude import Session, settle_in
+from lab import Lab, until
+from messages import HOLD, Messages
+from serving import lease, write_policy
+
+LINE = "derive free"
+"""What the line of a quiet repository ends with."""
+
+
+def place_lock(house: Lab, folder: Path) -> None:
+    """Let a session in another worktree hold koda."""
+    session = ["--session", str(uuid.uuid4())]
+    done = house.majordomus("lock", "place", "koda", *session, cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def looks(session: Session) -> int:
+    """How many looks the mod has made."""
+    return session.log.read_text().count("/episodes/look over")
+
+
+def look_on(session: Session, count: int) -> None:
+    """Wait for so many looks more; at one a second twenty of them are three intervals."""
+    seen = looks(session)
+    until(lambda: looks(session) >= seen + count, 60)
+
+
+@pytest.mark.parametrize("columns", [60, 100, 160])
+def test_the_line_is_drawn(house: Lab, messages: Messages, columns: int) -> None:
+    """The line stands below the box, one dim row without a sign of warning, below the person's own status line."""
+    settle_in(house, house.repo, statusLine={"type": "command", "command": "echo MY OWN LINE"})
+    with Session(house, messages, house.repo, columns) as session:
+        session.shows(LINE)
+        session.shows("MY OWN LINE")
+        own, line, *_ = session.footer()
+        assert own == "MY OWN LINE"
+        assert re.match(r"peers \d", line)
+        styled = next(row for row in session.screen(styled=True).splitlines() if LINE in row)
+        assert "⚠" not in styled
+        assert "\x1b[38;5;220m" not in styled  # the colour of a warning
+
+
+def test_a_refresh_starts_no_process(house: Lab, messages: Messages, tmp_path: Path) -> None:
+    """Over ten looks the client starts no program at all, counted by the kernel."""
+    write_policy(house, "version: 1\n")  # no wakes, so that looks are all that happens
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        look_on(session, 3)
+        traced = tmp_path / "traced"
+        argv = ["strace", "-f", "-qq", "-e", "trace=execve,execveat", "-o", str(traced), "-p", str(session.pid)]
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as strace:
+            look_on(session, 10)
+            strace.send_signal(signal.SIGINT)
+            strace.wait()
+        assert "exec" not in traced.read_text()
+
+
+def test_an_idle_session_is_woken_once_an_interval(house: Lab, messages: Messages) -> None:
+    """An idle session gets the brief as a prompt of its own, once an interval, and what it was sent says so."""
+    with Session(house, messages, house.repo) as session:
+        session.shows("Prompt from the majordomus-brief plugin")
+        until(lambda: len(messages.wakes) >= 2, 60)
+        assert all(LINE in wake or "derive" in wake for wake in messages.wakes)
+        starts = [float(second) for second in _submitted(session)]
+        assert all(later - earlier > 4 for earlier, later in pairwise(starts))
+
+
+def _submitted(session: Session) -> list[float]:
+    """When the outcome of each wake was told, in seconds of the client's log."""
+    rows = [row for row in session.log.read_text().splitlines() if "/episodes/outcomes over" in row]
+    clock = [re.match(r"\S+T(\d+):(\d+):(\d+\.\d+)Z", row) for row in rows]
+    return [int(at[1]) * 3600 + int(at[2]) * 60 + float(at[3]) for at in clock if at]
+
+
+def test_a_busy_session_is_not_interrupted(house: Lab, messages: Messages) -> None:
+    """While a turn runs no prompt is queued behind it; the wake comes when the session is idle again."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say(f"{HOLD} for it")
+        until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
+        count = len(messages.wakes)
+        look_on(session, 20)
+        assert "Prompt from the majordomus-brief plugin" not in session.screen().rpartition(HOLD)[2]
+        assert len(messages.wakes) == count
+        messages.release()
+        until(lambda: len(messages.wakes) > count, 40)
+
+
+def test_a_draft_holds_the_wake(house: Lab, messages: Messages) -> None:
+    """While something stands in the box nothing is submitted; the person's own prompt then carries the brief instead."""
+    with Session(house, messages, house.repo) as session:
+        session.draft("half a thought")
+        session.shows(LINE)
+        look_on(session, 20)
+        assert messages.prompts == []
+        session.press("C-u")
+        until(lambda: messages.wakes, 40)
+
+
+def test_a_prompt_of_the_person_carries_the_brief_once_an_interval(house: Lab, messages: Messages, other: Path) -> None:
+    """The first prompt carries the brief, the next one the alerts alone, the first after the interval the brief again."""
+    place_lock(house, other)
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say("first")
+        until(lambda: any(prompt.endswith("first") for prompt in messages.prompts), 30)
+        session.shows("Understood")
+        session.say("second")
+        until(lambda: any(prompt.endswith("second") for prompt in messages.prompts), 30)
+        first = next(prompt for prompt in messages.prompts if prompt.endswith("first"))
+        second = next(prompt for prompt in messages.prompts if prompt.endswith("second"))
+        assert "koda" in first
+        assert "peers" in first
+        assert "koda" in second
+        assert "derive" not in second
+
+
+def test_esc_drops_the_wake(house: Lab, messages: Messages) -> None:
+    """After Esc nothing is submitted until the person types; then the wakes go on."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say(f"{HOLD} for it")
+        until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
+        session.press("Escape")
+        session.in_box(HOLD)
+        session.press("C-u")
+        count = len(messages.wakes)
+        until(lambda: '"dropped"' in _ledger(house) or "dropped" in house.majordomus("wake", "list").stdout, 40)
+        assert len(messages.wakes) == count
+        session.say("go on")
+        until(lambda: len(messages.wakes) > count, 40)
+
+
+def _ledger(house: Lab) -> str:
+    return house.majordomus("wake", "list", "--format", "json").stdout
+
+
+def test_clear_goes_on(house: Lab, messages: Messages) -> None:
+    """After `/clear` the old episode is closed, the new one open, the line drawn, and the new session woken."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        before = _open(house)
+        session.say("/clear")
+        until(lambda: _open(house) and _open(house) != before, 30)
+        assert len(_open(house)) == 1
+        session.shows(LINE)
+        count = len(messages.wakes)
+        until(lambda: len(messages.wakes) > count, 40)
+
+
+def _open(house: Lab) -> list[str]:
+    told = house.majordomus("episode", "list").stdout
+    return re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", told)
+
+
+def test_a_server_that_was_killed_comes_back(house: Lab, messages: Messages) -> None:
+    """Killed, the server is said to be gone with the last line and its age, and is started again by the mod."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        before = lease(house)["epoch"]
+        os.kill(lease(house)["pid"], signal.SIGKILL)
+        until(lambda: lease(house)["epoch"] != before, 60)
+        until(lambda: "no server" not in session.screen() and LINE in session.screen(), 60)
+
+
+def test_no_server_is_told(house: Lab, messages: Messages) -> None:
+    """Where the switch is not true no server is started, and the last line stands with its age."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        write_policy(house, "session:\n  brief_on_interval: false\n")
+        os.kill(lease(house)["pid"], signal.SIGKILL)
+        session.shows("no server, as of")
+        assert LINE in session.screen()
+        assert "process.run" not in session.log.read_text()
+
+
+def test_a_lock_in_the_other_worktree_appears(house: Lab, messages: Messages, other: Path) -> None:
+    """A lock that is placed in another worktree is in the line with the next look, and in the wake."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        place_lock(house, other)
+        session.shows("alerts 1")
+        count = len(messages.wakes)
+        until(lambda: len(messages.wakes) > count + 1, 60)
+        assert "koda" in messages.wakes[-1]
+
+
+def test_switched_off_nothing_is_submitted(house: Lab, messages: Messages) -> None:
+    """Once the policy is switched off the session is woken no more, and the line goes on."""
+    with Session(house, messages, house.repo) as session:
+        until(lambda: messages.wakes, 40)
+        write_policy(house, "session:\n  brief_on_interval: false\n")
+        look_on(session, 2)
+        count = len(messages.wakes)
+        look_on(session, 20)
+        assert len(messages.wakes) == count
+        assert LINE in session.screen()
+
+
+def test_brief_is_printed_without_a_turn(house: Lab, messages: Messages) -> None:
+    """`/brief` prints the brief and `/brief pause` keeps wakes away, and the model is asked nothing."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say("/brief pause")
+        session.shows("paused:")
+        count = len(messages.bodies)
+        session.say("/brief")
+        session.shows("derive")
+        session.shows("integration")
+        assert len(messages.bodies) == count
+        assert "paused" in house.majordomus("wake", "list").stdout
+
+
+def test_silent_without_a_policy(house: Lab, messages: Messages) -> None:
+    """In a repository without a policy the mod draws nothing, asks nothing and starts nothing."""
+    (house.repo / ".ai/repo/policy.yaml").unlink()
+    with Session(house, messages, house.repo) as session:
+        session.shows("auto mode on")
+        session.say("hello")
+        session.shows("Understood")
+        log = session.log.read_text()
+        assert "majordomus-brief@skills-dir loaded" in log
+        assert "$.http.fetch (majordomus-brief)" not in log
+        assert "$.process.run (majordomus-brief)" not in log
+
+
+def test_the_persons_own_mod_wakes_once_it_is_trusted(house: Lab, messages: Messages, other: Path) -> None:
+    """A mod installed for the user serves the other worktree too, draws, and wakes only after `majordomus trust`."""
+    house.majordomus("capture", "remove")
+    assert "written" in house.majordomus("capture", "install", "--scope", "user").stdout
+    with Session(house, messages, other) as session:
+        session.shows(LINE)
+        look_on(session, 20)
+        assert messages.wakes == []
+        assert "trusted" in house.majordomus("trust", cwd=other).stdout
+        until(lambda: messages.wakes, 40)
