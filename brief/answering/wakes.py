@@ -1,4 +1,4 @@
-"""The wakes of the sessions: told, paused, resumed, and one asked for now. None of it costs a turn of a model."""
+"""The wakes of the sessions: told, paused, resumed, and asked for. None of it costs a turn of a model."""
 
 from __future__ import annotations
 
