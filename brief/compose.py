@@ -46,13 +46,14 @@ class Composer:
 
     async def sections(self, world: World, ask: Ask) -> tuple[Section, ...]:
         """The six sections, in order, no later than the deadline."""
-        return await self._asked(tuple(SECTIONS), world, ask)
+        return await self.some(tuple(SECTIONS), world, ask)
 
     async def section(self, name: str, world: World, ask: Ask) -> Section:
         """One section alone."""
-        return (await self._asked((name,), world, ask))[0]
+        return (await self.some((name,), world, ask))[0]
 
-    async def _asked(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
+    async def some(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
+        """The named sections, in that order, no later than the deadline."""
         hung = {name: since for name in names if (since := self._hung_since(name)) is not None}
         answers = {name: self._ask(name, world, ask) for name in names if name not in hung}
         if answers:

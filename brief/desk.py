@@ -5,10 +5,11 @@ A server keeps one for as long as it lives; a command that finds no server makes
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from brief.clones.neighbours import Neighbourhood
@@ -22,7 +23,7 @@ from brief.core.errors import (
     SupersededError,
     UsageError,
 )
-from brief.core.model import AnsweredBy, Brief, Repository, Section
+from brief.core.model import SECTIONS, AnsweredBy, Brief, Repository, Section
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
 from brief.fast.lease import state_dir
@@ -34,6 +35,7 @@ from brief.joined import Joined
 from brief.notices.store import NoticeStore, Shelf
 from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
+from brief.owners.peers import without
 from brief.owners.world import Ask, Sessions, World, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
 from brief.served import Served
@@ -43,6 +45,12 @@ from brief.threads import in_thread
 from brief.trust import Trust, effective
 
 GIT_SECONDS = 1.0
+
+NOBODY = ""
+"""What no session is called: who asks under this name asks for everybody."""
+
+_OWN = ("state", "alerts")
+_OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,7 @@ class Desk:
         self._composer = Composer(OWNERS, deadline_seconds)
         self._looks: Joined[Look] = Joined()
         self._fresh: Fresh[Brief] = Fresh()
+        self._glances: Fresh[tuple[Section, ...]] = Fresh()
         self.world = World(
             common_dir=common_dir,
             state_dir=state_dir(common_dir),
@@ -160,6 +169,18 @@ class Desk:
         """One section, asked of its owner alone."""
         look = await in_thread(lambda: self.look(root, session, local=local))
         return await self._composer.section(name, self.world, look.ask)
+
+    async def glance(self, look: Look, session: str) -> tuple[Section, ...]:
+        """The sections as far as the line of a session needs them.
+
+        Its own are as they are now; the others are asked once a second for all who look from the same checkout, and
+        anew where a session came or went.
+        """
+        ask, here = replace(look.ask, session=NOBODY), frozenset(one.episode.id for one in self._sessions.known())
+        others = self._glances.get(look.ask.root, here, lambda: self._composer.some(_OTHERS, self.world, ask))
+        own, kept = await asyncio.gather(self._composer.some(_OWN, self.world, look.ask), others)
+        found = {section.name: section for section in (*own, *kept.value)}
+        return tuple(without(found[name], session) if name == "peers" else found[name] for name in SECTIONS)
 
     async def _composed(self, look: Look) -> Brief:
         sections = await self._composer.sections(self.world, look.ask)

@@ -52,9 +52,14 @@ class Fresh(Generic[Value]):
         kept = Kept(await answer(), signature, begun)
         self._kept[question] = kept
         self._kept.move_to_end(question)
+        self._forget(time.monotonic())
+        return kept
+
+    def _forget(self, now: float) -> None:
+        """Keep no answer that stands no longer, and of the others no more than so many."""
+        self._kept = OrderedDict(each for each in self._kept.items() if now - each[1].begun < LIFETIME_SECONDS)
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
-        return kept
 
     def _ended(self, question: Hashable, task: asyncio.Task[Kept[Value]]) -> None:
         if self._under_way.get(question, (None, None))[1] is task:

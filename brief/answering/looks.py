@@ -133,18 +133,19 @@ async def look(desk: Desk, asked: LookInputs) -> Looked:
     await _heard(desk, here, asked, EpisodeState(asked.state))
     reason = switch_reason(here.policy) or _why_untrusted(desk, asked)
     rules = replace(rules_of(here), on=reason is None)
-    prompt = await _handed_out(desk, here, rules, asked)
-    brief = (await desk.brief(here.ask.root, asked.session, local=False)).value
+    sections = await desk.glance(here, asked.session)
+    waking, prompt = await _handed_out(
+        desk, here, rules, asked
+    )  # last, since what fails after it would lose the prompt
     now = desk.now()
-    waking, _ = await in_thread(lambda: desk.board.wakes.change(asked.session, now, unchanged))
     return Looked(
         at=now,
-        line=compose_line(brief.sections, brief.generated_at, asked.width),
+        line=compose_line(sections, now, asked.width),
         pinned="",
         notifications=(),
         prompt=prompt,
         next_look_seconds=_next_look(desk, asked, waking),
-        interval_minutes=brief.interval_minutes,
+        interval_minutes=here.ask.settings.session.brief_interval_minutes,
         switch="on" if rules.on else "off",
         reason=reason,
         wakes=standing(waking.cadence, rules),
@@ -171,7 +172,7 @@ def _why_untrusted(desk: Desk, asked: LookInputs) -> str | None:
     return None if is_trusted else UNTRUSTED
 
 
-async def _handed_out(desk: Desk, here: Look, rules: Rules, asked: LookInputs) -> PromptToSubmit | None:
+async def _handed_out(desk: Desk, here: Look, rules: Rules, asked: LookInputs) -> tuple[Waking, PromptToSubmit | None]:
     """The prompt that the session submits now, if one waits and it may; what may not wait any longer is withdrawn."""
     wakes, is_idle = desk.board.wakes, asked.state == "idle"
 
@@ -184,13 +185,13 @@ async def _handed_out(desk: Desk, here: Look, rules: Rules, asked: LookInputs) -
     waking, _ = await in_thread(lambda: wakes.change(asked.session, desk.now(), tidied))
     waits = waking.prompt is not None and waking.prompt.offered is None
     if waking.prompt is None or not waits or not may_be_handed_out(EpisodeState(asked.state), draft=asked.draft):
-        return None
+        return waking, None
     is_old = abs(desk.now() - waking.prompt.composed) > FRESH_FOR
     fresh = await composed_wake(desk, here) if is_old else waking.prompt
     return await in_thread(lambda: _taken(desk, asked.session, fresh))
 
 
-def _taken(desk: Desk, session: str, fresh: Prompt) -> PromptToSubmit | None:
+def _taken(desk: Desk, session: str, fresh: Prompt) -> tuple[Waking, PromptToSubmit | None]:
     """The prompt that waits, as it says now; None where another look has taken it, or it was withdrawn meanwhile."""
     taken: list[Prompt] = []
 
@@ -200,8 +201,8 @@ def _taken(desk: Desk, session: str, fresh: Prompt) -> PromptToSubmit | None:
             taken.append(after.prompt)
         return offered(after, desk.now())
 
-    desk.board.wakes.change(session, desk.now(), take)
-    return PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
+    waking, _ = desk.board.wakes.change(session, desk.now(), take)
+    return waking, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
 
 
 def _next_look(desk: Desk, asked: LookInputs, waking: Waking) -> float:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from brief.clones.neighbours import Neighbourhood
 from brief.core.claims import Claim, against, below
 from brief.core.life import is_waiting
-from brief.core.model import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Status
+from brief.core.model import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Section, Status
 from brief.core.presence import peers as merged
 from brief.core.task import Task
 from brief.core.text.sanitize import clean, span, wire
@@ -79,6 +79,14 @@ def _without_asker(peers: tuple[Peer, ...], world: World, ask: Ask) -> tuple[Pee
     own = own_episode(world, ask)
     asker = own.episode.id if own else ask.session
     return tuple(peer for peer in peers if peer.episode != asker)
+
+
+def without(section: Section, session: str) -> Section:
+    """The section of one who asked for everybody, with one less in its count where that session is among them."""
+    data = section.data
+    if not isinstance(data, PeersData) or all(peer.episode != session for peer in data.peers):
+        return section
+    return section.model_copy(update={"data": data.model_copy(update={"count": data.count - 1})})
 
 
 # ---------------------------------------------------------------- where each of them writes

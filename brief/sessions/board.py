@@ -45,6 +45,9 @@ class Board:
         self._signals = signal_rows.waiting_signals(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
+        self._cards: dict[str, KnownEpisode] = {}
+        self._ordered: dict[str, KnownEpisode] = {}
+        self._ordered_at = -1
         self._watched_since: datetime | None = None
         self._version = 0
         self.wakes = Wakes(database)
@@ -61,7 +64,10 @@ class Board:
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
         with self._memory:
-            return in_order(self._known(episode) for episode in self._open.values())
+            if self._ordered_at != self._version:
+                ordered = in_order(self._known(episode) for episode in self._open.values())
+                self._ordered, self._ordered_at = {one.episode.id: one for one in ordered}, self._version
+            return tuple(self._ordered.values())
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
@@ -161,6 +167,7 @@ class Board:
             with self._memory:
                 del self._open[episode_id]
                 del self._stored[episode_id]
+                self._cards.pop(episode_id, None)
                 self._tasks.pop(episode_id, None)
                 self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != episode_id}
                 self._heard.discard(episode_id)
@@ -174,7 +181,8 @@ class Board:
             episode = self._open.get(episode_id)
             if episode is None:
                 return
-            self._open[episode_id] = episode.model_copy(update={"heard": now})
+            heard = self._open[episode_id] = episode.model_copy(update={"heard": now})
+            self._ordered[episode_id] = self._known(heard)
             if episode_id not in self._heard or episode_id in self._silent:
                 self._heard.add(episode_id)
                 self._silent.discard(episode_id)
@@ -275,7 +283,11 @@ class Board:
         return task
 
     def _known(self, episode: Episode) -> KnownEpisode:
-        return KnownEpisode(episode=episode, standing=self._standing(episode.id))
+        """The episode and its standing; made once for as long as both stay the same, since everybody asks for all."""
+        card, standing = self._cards.get(episode.id), self._standing(episode.id)
+        if card is None or card.episode is not episode or card.standing != standing:
+            card = self._cards[episode.id] = KnownEpisode(episode=episode, standing=standing)
+        return card
 
     def _standing(self, episode_id: str) -> Standing:
         if episode_id in self._silent:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from datetime import timedelta
@@ -62,6 +63,18 @@ def test_state_of_a_session(place: Woken) -> None:
 def test_width(place: Woken) -> None:
     """The line is as narrow as it is asked for."""
     assert [len(place.look(width=width).line) <= width for width in (0, 5, 20)] == [True, True, True]
+
+
+def test_line_is_that_of_the_brief(place: Woken) -> None:
+    """The line of a look is the line of the session's brief: it counts everybody but itself, and knows its own task."""
+    place.put("koda", kind="lock", component="koda")
+    place.look(session=BOB)
+    place.look()
+    place.board.set_task(ANN, "mend the login", (), None, place.clock.now)
+    for session in (ANN, BOB):
+        kept = asyncio.run(place.desk.brief(str(place.lab.repo), session, local=False))
+        assert place.look(session=session).line == kept.value.line
+        assert "peers 1" in kept.value.line
 
 
 def test_settings_hook_is_silent(place: Woken) -> None:
