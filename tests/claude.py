@@ -152,6 +152,11 @@ class Session:
         """Press keys by the names that tmux has for them."""
         self._tmux("send-keys", "-t", "s", *keys)
 
+    def attach(self) -> None:
+        """Show it in the terminal of this process, until the client ends or is detached from."""
+        env = self._env | {"TERM": os.environ.get("TERM", self._env["TERM"])}
+        subprocess.run([*self._server, "attach"], env=env, check=False)
+
     def __enter__(self) -> Self:
         return self
 

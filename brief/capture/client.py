@@ -36,7 +36,7 @@ def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapp
     version = _version(environ)
     reasons = [*_too_old(version), *_switched_off(mod, home, root, environ)]
     if scope is Scope.PROJECT and root is not None:
-        reasons += _unscanned(home, root, folder, environ)
+        reasons += [*_shadowed(mod, home), *_unscanned(home, root, folder, environ)]
     return Client(version, tuple(reasons))
 
 
@@ -77,6 +77,12 @@ def _settings(home: Path, root: str | None) -> Iterator[Path]:
     if root is not None:
         yield Path(root, ".claude/settings.json")
         yield Path(root, ".claude/settings.local.json")
+
+
+def _shadowed(mod: Mod, home: Path) -> Iterator[str]:
+    own = home / mod.target
+    if (own / ".claude-plugin").is_dir():
+        yield f"{own} has the same name and is loaded in its place; one of the two is enough"
 
 
 def _unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ _TOLD = 3
 
 
 class Installed(Wire):
-    """One mod at one place. `changed` names the files that are not as they were written; `off` why it may not be there."""
+    """One mod at one place. `changed` names the files that are not as they were written; `off` why it does not act."""
 
     mod: str
     provider: str
@@ -59,15 +59,16 @@ def installed(place: Place, found: Found, off: str | None, seen: client.Client) 
 
 def status_text(status: CaptureStatus) -> str:
     """A few lines a mod."""
-    return "".join(f"{clean(line, 1_000)}\n" for mod in status.mods for line in _lines(mod))
+    return "".join(f"{'  ' * depth}{clean(line, 1_000)}\n" for mod in status.mods for depth, line in _lines(mod))
 
 
-def _lines(mod: Installed) -> list[str]:
+def _lines(mod: Installed) -> list[tuple[int, str]]:
+    """Each line and how deep it stands."""
     named = ", ".join(mod.changed[:_TOLD]) + (", ..." if len(mod.changed) > _TOLD else "")
     edited = f" ({named})" if mod.changed else ""
-    lines = [f"{mod.mod} for the {mod.scope}: {mod.standing}{edited}: {mod.path}"]
+    lines = [(0, f"{mod.mod} for the {mod.scope}: {mod.standing}{edited}: {mod.path}")]
     if mod.off is not None:
-        lines.append(f"  {mod.off}")
+        lines.append((1, mod.off))
     loads = "nothing that is known of keeps it from loading" if not mod.reasons else "does not load it as it stands:"
-    lines.append(f"  {mod.provider} {mod.client or '(version unknown)'}: {loads}")
-    return [*lines, *(f"    {reason}" for reason in mod.reasons)]
+    lines.append((1, f"{mod.provider} {mod.client or '(version unknown)'}: {loads}"))
+    return [*lines, *((2, reason) for reason in mod.reasons)]

@@ -18,9 +18,10 @@ from brief.cli.saying import say
 from brief.core.errors import ANSWERED, RepositoryError
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.fast.locate import Located, current_folder
-from brief.policy import checked, read_policy, switch_reason
+from brief.policy import Policy, checked, read_policy, switch_reason
 from brief.resources import mod_folder
 from brief.server.holder import utc_now
+from brief.trust import WAKING, Trust
 
 if TYPE_CHECKING:
     from brief.cli.place import Commands
@@ -32,6 +33,7 @@ Where you work in several, capture install --scope user serves them all; majordo
 FOR_ALL = """\
 Every session of yours loads it, and it is silent where a repository has no policy.
 It wakes sessions only where you allow it: majordomus trust, once in each repository.
+Where a checkout has the mod too, yours is loaded in its place.
 """
 
 
@@ -122,12 +124,21 @@ def _status(args: argparse.Namespace) -> int:
     folder = args.root if args.root is not None else current_folder()
     mods = []
     for place in _places(args, here):
-        off = switch_reason(policy, place.mod.policy_key) if policy else None
+        off = _off(place, policy, here)
         seen = client.examine(place.mod, args.scope, here.root if here else None, folder)
         mods.append(installed(place, find(place), off, seen))
     status = CaptureStatus(mods=tuple(mods))
     say(printable_json(status.model_dump_json()) + "\n" if args.format == "json" else status_text(status))
     return ANSWERED
+
+
+def _off(place: Place, policy: Policy | None, here: Located | None) -> str | None:
+    """Why the mod does not act in this checkout; None where it does, or where there is none to act in."""
+    if policy is None or here is None:
+        return None
+    needs_trust = place.scope is Scope.USER and not Trust.read().trusted(here.common_dir, *WAKING)
+    untrusted = "it wakes nobody here until you run majordomus trust in this repository" if needs_trust else None
+    return switch_reason(policy, place.mod.policy_key) or untrusted
 
 
 def _around(args: argparse.Namespace) -> Located | None:

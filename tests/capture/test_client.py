@@ -97,6 +97,13 @@ def test_a_folder_that_is_not_trusted(machine: Machine) -> None:
     assert machine.seen().reasons == ()
 
 
+def test_the_persons_own_is_loaded_in_its_place(machine: Machine) -> None:
+    """A mod of the checkout is not loaded where the person has it too."""
+    (machine.home / ".claude" / MOD.target / ".claude-plugin").mkdir(parents=True)
+    assert [("is loaded in its place" in reason) for reason in machine.seen().reasons] == [True]
+    assert machine.seen(Scope.USER).reasons == ()
+
+
 def test_a_subdirectory(machine: Machine) -> None:
     """A session that starts below the root does not load the mod of the checkout; that of the person it does."""
     assert "looks in the folder it starts in alone" in machine.seen(folder="src").reasons[0]

@@ -135,6 +135,16 @@ def test_status(lab: Lab) -> None:
     assert standing() == "foreign"
 
 
+def test_status_tells_that_trust_is_missing(lab: Lab) -> None:
+    """What is installed for the person and may not wake here says so, until it is trusted."""
+    write_policy(lab, ON)
+    lab.majordomus("capture", "install", "--scope", "user")
+    assert "until you run majordomus trust" in lab.majordomus("capture", "status", "--scope", "user").stdout
+    assert "until you run majordomus trust" not in lab.majordomus("capture", "status").stdout
+    lab.majordomus("trust")
+    assert "until you run majordomus trust" not in lab.majordomus("capture", "status", "--scope", "user").stdout
+
+
 def test_status_changes_nothing(lab: Lab) -> None:
     """Looking makes no folder and no file."""
     write_policy(lab, ON)

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import uuid
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,18 +11,12 @@ import pytest
 
 from claude import Session, settle_in
 from lab import Lab, until
+from live_house import place_lock
 from messages import HOLD, Messages
 from serving import lease, write_policy
 
 LINE = "derive free"
 """What the line of a quiet repository ends with."""
-
-
-def place_lock(house: Lab, folder: Path) -> None:
-    """Let a session in another worktree hold koda."""
-    session = ["--session", str(uuid.uuid4())]
-    done = house.majordomus("lock", "place", "koda", *session, cwd=folder)
-    assert done.returncode == 0, done.stderr
 
 
 def looks(session: Session) -> int:

@@ -1,4 +1,5 @@
 import type { Run } from './run'
+import { NO_SERVER } from './server'
 
 const SEPARATOR = ' · '
 const BOLD = '\u001b[1m'
@@ -13,7 +14,8 @@ export function rowsOf(run: Run, now: number): string {
     return [pinned === '' ? '' : `${BOLD}${pinned}${PLAIN}`, line].filter(row => row !== '').join('\n')
   }
   const why = run.isStarting ? 'no server, starting one' : clean(run.startFault ?? run.absence)
-  const row = line === '' ? `brief ?${SEPARATOR}${why}` : `${why}, as of ${ago(now - run.lookedAt)}${SEPARATOR}${line}`
+  const hint = why === NO_SERVER ? `${SEPARATOR}majordomus serve ensure starts one` : ''
+  const row = line === '' ? `brief ?${SEPARATOR}${why}${hint}` : `${why}, as of ${ago(now - run.lookedAt)}${SEPARATOR}${line}`
   return fit(row, run.columns)
 }
 

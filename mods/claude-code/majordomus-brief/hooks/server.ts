@@ -8,6 +8,9 @@ export class NoAnswer extends Error {}
 /** The server understood the question and refuses it; asked again it would refuse again. */
 export class Refused extends Error {}
 
+/** Why there is no answer where nobody holds the repository. */
+export const NO_SERVER = 'no server'
+
 /** How long a question may take: a person waits for none of them, except where a prompt is on its way. */
 export const PATIENCE_MS = 4_000
 
@@ -26,10 +29,10 @@ export async function ask(
   patienceMs: number = PATIENCE_MS,
 ): Promise<string> {
   const lease = await leaseOf($, checkout)
-  if (lease === null) throw new NoAnswer('no server')
+  if (lease === null) throw new NoAnswer(NO_SERVER)
   const response = await within($, patienceMs, fetched($, lease.socket, method, path, { root: checkout.root, ...fields }))
   // A socket's path may come to be somebody else's: only the holder's number makes an answer his.
-  if (response.headers['majordomus-epoch'] !== String(lease.epoch)) throw new NoAnswer('no server')
+  if (response.headers['majordomus-epoch'] !== String(lease.epoch)) throw new NoAnswer(NO_SERVER)
   if (response.status === 200) return response.text
   const said = sentenceIn(response.text) ?? `the server answered ${response.status}`
   throw response.status >= 400 && response.status < 500 && response.status !== 409 ? new Refused(said) : new NoAnswer(said)
@@ -57,7 +60,7 @@ async function fetched($: EngineInterface, socketPath: string, method: 'GET' | '
     const headers = { 'content-type': 'application/json' }
     return await $.http.fetch(`${BASE}${path}`, { method, headers, body: JSON.stringify(fields), socketPath })
   } catch {
-    throw new NoAnswer('no server')
+    throw new NoAnswer(NO_SERVER)
   }
 }
 

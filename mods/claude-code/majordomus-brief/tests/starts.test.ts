@@ -47,7 +47,7 @@ for (const [what, policy] of Object.entries({
     await clock.advance(600_000)
     expect(made.ran).toEqual([])
     const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
-    expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server/)
+    expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server · majordomus serve ensure starts one/)
   })
 }
 
