@@ -134,7 +134,7 @@ def _notice(number: int) -> str:
     body = "\n".join(f"Line {each} of what a session wanted the others to know." for each in range(6))
     return (
         f"---\nkind: {kind}\ntitle: Notice {number} of a session to the others\npriority: {number % 11}\n"
-        f"created: 2026-01-01\ncomponent: part-{number % 7}\nsession_id: {SESSION}\n---\n{body}\n"
+        f"severity: high\ncomponent: part-{number % 7}\nsession_id: {SESSION}\n---\n{body}\n"
     )
 
 
