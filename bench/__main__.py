@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import alerts, alone, calls, lines, serving, trace
+from bench import alerts, alone, calls, lines, neighbours, serving, trace
 from bench.report import Row, heading, line, machine
 
 GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
@@ -15,6 +15,7 @@ GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "alerts": alerts.rows,
     "calls": calls.rows,
     "gather": calls.gather,
+    "neighbours": neighbours.rows,
     "crowd": calls.crowd,
     "server": serving.rows,
     "trace": trace.rows,
