@@ -5,53 +5,23 @@ A look is answered with the line, and with at most one prompt to submit, which i
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import Field
 
 from brief.answering.episodes import OpenInputs, open_episode
+from brief.answering.outbox import PromptToSubmit, due_at, handed_out
 from brief.answering.shape import Inputs
 from brief.answering.telling import alerts_told, brief_told
-from brief.answering.waking import composed_wake, rules_of
-from brief.core.cadence import (
-    Instant,
-    Rules,
-    Standing,
-    is_owed_with_prompt,
-    may_be_handed_out,
-    remaining,
-    standing,
-)
+from brief.answering.waking import Scope, rules_for, rules_of
+from brief.core.cadence import Standing, is_owed_with_prompt, standing
 from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.start import prompt_text
 from brief.core.text.line import compose_line
-from brief.core.waking import (
-    Change,
-    Outcome,
-    Prompt,
-    Waking,
-    lost,
-    offered,
-    prompted,
-    recomposed,
-    told_outcome,
-    unchanged,
-    withdrawn,
-)
+from brief.core.waking import Change, Outcome, Prompt, Waking, prompted, told_outcome
 from brief.desk import Desk, Look
 from brief.pace import minute
-from brief.policy import switch_reason
 from brief.threads import in_thread
-from brief.trust import WAKING, Trust
-
-FRESH_FOR = timedelta(minutes=2)
-"""A prompt that was composed longer ago is composed anew before it is handed out."""
-
-UNTRUSTED = (
-    "this mod is installed for the user, and waking by it is not trusted in this repository; run majordomus trust"
-)
 
 
 class MindedInputs(Inputs):
@@ -68,14 +38,7 @@ class LookInputs(MindedInputs):
     state: Literal["busy", "idle", "waiting"] = Field(description="waiting: a permission or a question is open")
     width: int | None = Field(default=None, ge=0, le=10_000, description="columns for the line")
     draft: bool = Field(default=False, description="something stands in the prompt box")
-    scope: Literal["project", "user"] = Field(default="project", description="where the mod is installed")
-
-
-class PromptToSubmit(Wire):
-    """A prompt that a mod submits now, and whose outcome it then tells."""
-
-    id: str
-    text: str
+    scope: Scope = Field(default="project", description="where the mod is installed")
 
 
 class Looked(Wire):
@@ -131,12 +94,10 @@ async def look(desk: Desk, asked: LookInputs) -> Looked:
     """Note what the session does, and answer with the line and what it is to do."""
     here = await in_thread(lambda: desk.look(asked.root, asked.session))
     await _heard(desk, here, asked, EpisodeState(asked.state))
-    reason = switch_reason(here.policy) or _why_untrusted(desk, asked)
-    rules = replace(rules_of(here), on=reason is None)
+    rules, reason = rules_for(desk, here, asked.scope)
     sections = await desk.glance(here, asked.session)
-    waking, prompt = await _handed_out(
-        desk, here, rules, asked
-    )  # last, since what fails after it would lose the prompt
+    # Last, since what fails after it would lose the prompt.
+    waking, prompt = await handed_out(desk, here, rules, EpisodeState(asked.state), draft=asked.draft)
     now = desk.now()
     return Looked(
         at=now,
@@ -167,55 +128,10 @@ async def _heard(desk: Desk, here: Look, asked: MindedInputs, state: EpisodeStat
         await open_episode(desk, opened)
 
 
-def _why_untrusted(desk: Desk, asked: LookInputs) -> str | None:
-    is_trusted = asked.scope == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
-    return None if is_trusted else UNTRUSTED
-
-
-async def _handed_out(desk: Desk, here: Look, rules: Rules, asked: LookInputs) -> tuple[Waking, PromptToSubmit | None]:
-    """The prompt that the session submits now, if one waits and it may; what may not wait any longer is withdrawn."""
-    wakes, is_idle = desk.board.wakes, asked.state == "idle"
-
-    def tidied(waking: Waking) -> Change:
-        stands = standing(waking.cadence, rules)
-        if stands is not Standing.ON:
-            return withdrawn(waking, stands)
-        return lost(waking, wakes.instant(desk.now())) if is_idle else unchanged(waking)
-
-    waking, _ = await in_thread(lambda: wakes.change(asked.session, desk.now(), tidied))
-    waits = waking.prompt is not None and waking.prompt.offered is None
-    if waking.prompt is None or not waits or not may_be_handed_out(EpisodeState(asked.state), draft=asked.draft):
-        return waking, None
-    is_old = abs(desk.now() - waking.prompt.composed) > FRESH_FOR
-    fresh = await composed_wake(desk, here) if is_old else waking.prompt
-    return await in_thread(lambda: _taken(desk, asked.session, fresh))
-
-
-def _taken(desk: Desk, session: str, fresh: Prompt) -> tuple[Waking, PromptToSubmit | None]:
-    """The prompt that waits, as it says now; None where another look has taken it, or it was withdrawn meanwhile."""
-    taken: list[Prompt] = []
-
-    def take(waking: Waking) -> Change:
-        after, _ = recomposed(waking, fresh)
-        if after.prompt is not None and after.prompt.offered is None:
-            taken.append(after.prompt)
-        return offered(after, desk.now())
-
-    waking, _ = desk.board.wakes.change(session, desk.now(), take)
-    return waking, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
-
-
 def _next_look(desk: Desk, asked: LookInputs, waking: Waking) -> float:
     """Sooner while the session waits for a person, or something waits for the session."""
     is_owed = waking.prompt is not None or bool(desk.board.signals(asked.session))
     return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
-
-
-def due_at(waking: Waking, rules: Rules, now: Instant) -> datetime | None:
-    """When a wake of the session is due; None where none will be, as long as nothing changes."""
-    if standing(waking.cadence, rules) is not Standing.ON:
-        return None
-    return waking.prompt.composed if waking.prompt else now.wall + remaining(waking.anchor, rules.interval, now)
 
 
 # ---------------------------------------------------------------- outcomes

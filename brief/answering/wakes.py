@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from brief.answering.looks import due_at
+from brief.answering.outbox import due_at
 from brief.answering.shape import Inputs, SessionInputs
 from brief.answering.waking import composed_wake, rules_of
 from brief.core.cadence import Standing, standing

@@ -1,9 +1,11 @@
-"""The prompt that wakes a session, composed for the schedule, for a look and for `wake now` alike."""
+"""What the schedule, a look and `wake now` share: by which rules a session is woken, and the prompt that wakes it."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
+from dataclasses import replace
+from typing import Literal
 
 from brief.answering.telling import shown_to
 from brief.core.cadence import Rules, rules
@@ -12,6 +14,16 @@ from brief.core.wake_text import wake_text
 from brief.core.waking import Prompt
 from brief.desk import Desk, Look
 from brief.pace import minute
+from brief.policy import switch_reason
+from brief.trust import WAKING, Trust
+
+Scope = Literal["project", "user"]
+"""For whom that which wakes is installed: for the sessions of one checkout, or for all of a person's."""
+
+UNTRUSTED = (
+    "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
+    "run majordomus trust"
+)
 
 
 async def composed_wake(desk: Desk, look: Look) -> Prompt:
@@ -29,3 +41,14 @@ async def composed_wake(desk: Desk, look: Look) -> Prompt:
 def rules_of(look: Look) -> Rules:
     """The rules of waking in a checkout."""
     return rules(look.ask.settings, minute())
+
+
+def rules_for(desk: Desk, look: Look, scope: Scope) -> tuple[Rules, str | None]:
+    """The rules for a carrier that is installed so, and why it does not wake here; None where it does."""
+    reason = switch_reason(look.policy) or _why_untrusted(desk, scope)
+    return replace(rules_of(look), on=reason is None), reason
+
+
+def _why_untrusted(desk: Desk, scope: Scope) -> str | None:
+    is_trusted = scope == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
+    return None if is_trusted else UNTRUSTED

@@ -1,0 +1,67 @@
+"""The outbox of a session: the prompt that waits in it, handed out once, to a session that may be given it now."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from brief.answering.waking import composed_wake
+from brief.core.cadence import Instant, Rules, Standing, may_be_handed_out, remaining, standing
+from brief.core.model import EpisodeState, Wire
+from brief.core.waking import Change, Prompt, Waking, lost, offered, recomposed, unchanged, withdrawn
+from brief.desk import Desk, Look
+from brief.threads import in_thread
+
+FRESH_FOR = timedelta(minutes=2)
+"""A prompt that was composed longer ago is composed anew before it is handed out."""
+
+
+class PromptToSubmit(Wire):
+    """A prompt that a mod submits now, and whose outcome it then tells."""
+
+    id: str
+    text: str
+
+
+async def handed_out(
+    desk: Desk, here: Look, rules: Rules, state: EpisodeState, *, draft: bool
+) -> tuple[Waking, PromptToSubmit | None]:
+    """The prompt that the session of a look submits now, if one waits and it may, given its `state`.
+
+    What may not wait any longer is withdrawn.
+    """
+    session, wakes = here.ask.session or "", desk.board.wakes
+
+    def tidied(waking: Waking) -> Change:
+        stands = standing(waking.cadence, rules)
+        if stands is not Standing.ON:
+            return withdrawn(waking, stands)
+        return lost(waking, wakes.instant(desk.now())) if state is EpisodeState.IDLE else unchanged(waking)
+
+    waking, _ = await in_thread(lambda: wakes.change(session, desk.now(), tidied))
+    waits = waking.prompt is not None and waking.prompt.offered is None
+    if waking.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
+        return waking, None
+    is_old = abs(desk.now() - waking.prompt.composed) > FRESH_FOR
+    fresh = await composed_wake(desk, here) if is_old else waking.prompt
+    return await in_thread(lambda: _taken(desk, session, fresh))
+
+
+def _taken(desk: Desk, session: str, fresh: Prompt) -> tuple[Waking, PromptToSubmit | None]:
+    """The prompt that waits, as it says now; None where another look has taken it, or it was withdrawn meanwhile."""
+    taken: list[Prompt] = []
+
+    def take(waking: Waking) -> Change:
+        after, _ = recomposed(waking, fresh)
+        if after.prompt is not None and after.prompt.offered is None:
+            taken.append(after.prompt)
+        return offered(after, desk.now())
+
+    waking, _ = desk.board.wakes.change(session, desk.now(), take)
+    return waking, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
+
+
+def due_at(waking: Waking, rules: Rules, now: Instant) -> datetime | None:
+    """When a wake of the session is due; None where none will be, as long as nothing changes."""
+    if standing(waking.cadence, rules) is not Standing.ON:
+        return None
+    return waking.prompt.composed if waking.prompt else now.wall + remaining(waking.anchor, rules.interval, now)
