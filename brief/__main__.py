@@ -21,6 +21,10 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
     words = sys.argv[1:]
+    if words == ["hook", "wake"]:
+        from brief.fast.waiting import wait  # noqa: PLC0415 - nothing else needs it
+
+        return wait()
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
         from brief.fast.hook import hook  # noqa: PLC0415 - a brief needs none of it
 

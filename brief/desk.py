@@ -43,6 +43,7 @@ from brief.sessions.board import Board
 from brief.sessions.seen import SeenSessions, seen_folder
 from brief.threads import in_thread
 from brief.trust import Trust, effective
+from brief.waiters import Waiters
 
 GIT_SECONDS = 1.0
 
@@ -89,6 +90,7 @@ class Desk:
         self.common_dir = common_dir
         self.now = now
         self.served = Served()
+        self.waiters = Waiters()
         self._sessions = sessions
         self._absence = absence
         self._identity = identity

@@ -28,7 +28,7 @@ Pair = tuple[str, str | int]
 """A dotted key and a value asked for; a folder by its real path."""
 
 _MOST = 1_048_576
-WAKING: Pair = (SWITCH, "by a mod that is installed for the user")
+WAKING: Pair = (SWITCH, "by a mod or a hook that is installed for the user")
 """What a person trusts so that a mod of theirs, which is in every repository, wakes sessions in this one too."""
 
 _VALUES = ("mesh.url", "integration.api_url", "server.port")

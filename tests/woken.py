@@ -9,6 +9,7 @@ from typing import Any
 import place
 from brief.answering import looks
 from brief.answering import wakes as listed
+from brief.answering.outbox import PromptToSubmit
 from brief.core.waking import Waking
 from brief.desk import Desk
 from brief.server.schedule import Schedule
@@ -94,7 +95,7 @@ class Woken(place.Place):
         """The counts of its ledger."""
         return {f"{line.kind} {line.detail}": line.count for line in self.board.wakes.ledger(session)}
 
-    def woken(self, session: str = ANN, minutes: float = 20) -> looks.PromptToSubmit:
+    def woken(self, session: str = ANN, minutes: float = 20) -> PromptToSubmit:
         """The prompt that it is handed once an interval has gone by."""
         self.look(session=session)
         self.after(minutes)

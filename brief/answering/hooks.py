@@ -7,11 +7,13 @@ from typing import Literal
 from pydantic import Field
 
 from brief.answering.episodes import CloseInputs, OpenInputs, close_episode, open_episode
+from brief.answering.outbox import concluded
 from brief.answering.shape import SessionInputs
 from brief.answering.telling import alerts_told, aside, brief_told
+from brief.answering.waking import owes_brief, rules_of
 from brief.core.episode import Episode
 from brief.core.model import EpisodeState, Wire
-from brief.core.start import start_text
+from brief.core.start import prompt_text, start_text
 from brief.desk import Desk, Look
 from brief.threads import in_thread
 
@@ -24,6 +26,7 @@ class HookInputs(SessionInputs):
     )
     source: str | None = Field(default=None, max_length=100, description="how it starts: startup, resume, compact ...")
     reason: str | None = Field(default=None, max_length=100, description="why it ends")
+    speaker: Literal["person", "client", "wake"] = Field(default="person", description="who wrote the prompt")
     provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
     pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
     carrier: Literal["hook", "mod"] = Field(
@@ -92,6 +95,18 @@ def _is_told_already(desk: Desk, asked: HookInputs) -> bool:
 
 
 async def _composed(desk: Desk, look: Look, asked: HookInputs) -> str:
-    if asked.event == "user-prompt-submit":
-        return await alerts_told(desk, look, asked.carrier)
-    return (await brief_told(desk, look, asked.carrier, start_text)).context
+    if asked.event == "session-start":
+        return (await brief_told(desk, look, asked.carrier, start_text)).context
+    if asked.session is not None and desk.world.absence is None:
+        return await _with_prompt(desk, look, asked, asked.session)
+    return await alerts_told(desk, look, asked.carrier)
+
+
+async def _with_prompt(desk: Desk, look: Look, asked: HookInputs, session: str) -> str:
+    """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due."""
+    if asked.speaker == "wake":
+        await aside(in_thread(lambda: concluded(desk, session, None, "submitted")))
+        return ""
+    if asked.speaker == "person" and await aside(in_thread(lambda: owes_brief(desk, look))) and rules_of(look).on:
+        return (await brief_told(desk, look, asked.carrier, prompt_text)).context
+    return await alerts_told(desk, look, asked.carrier)

@@ -10,15 +10,15 @@ from typing import Literal
 from pydantic import Field
 
 from brief.answering.episodes import OpenInputs, open_episode
-from brief.answering.outbox import PromptToSubmit, due_at, handed_out
+from brief.answering.outbox import PromptToSubmit, concluded, due_at, handed_out
 from brief.answering.shape import Inputs
 from brief.answering.telling import alerts_told, brief_told
-from brief.answering.waking import Scope, rules_for, rules_of
-from brief.core.cadence import Standing, is_owed_with_prompt, standing
+from brief.answering.waking import Scope, owes_brief, rules_for
+from brief.core.cadence import Standing, standing
 from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.start import prompt_text
 from brief.core.text.line import compose_line
-from brief.core.waking import Change, Outcome, Prompt, Waking, prompted, told_outcome
+from brief.core.waking import Outcome, Waking
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.threads import in_thread
@@ -143,16 +143,7 @@ async def outcome(desk: Desk, asked: OutcomeInputs) -> Recorded:
     def work() -> Recorded:
         desk.look(asked.root)
         desk.served.note(asked.session, desk.now())
-        delivered: list[Prompt] = []
-
-        def tell(waking: Waking) -> Change:
-            if asked.outcome == "submitted" and waking.prompt is not None and waking.prompt.id == asked.prompt:
-                delivered.append(waking.prompt)
-            return told_outcome(waking, asked.prompt, asked.outcome, desk.board.wakes.instant(desk.now()))
-
-        after, entries = desk.board.wakes.change(asked.session, desk.now(), tell)
-        for prompt in delivered:
-            desk.told(asked.session, prompt.text)
+        after, entries = concluded(desk, asked.session, asked.prompt, asked.outcome)
         return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
 
     return await in_thread(work)
@@ -170,19 +161,12 @@ async def prompt(desk: Desk, asked: PromptInputs) -> Attached:
     """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
     here = await in_thread(lambda: desk.look(asked.root, asked.session))
     await _heard(desk, here, asked, EpisodeState.BUSY)
-    if asked.human and await in_thread(lambda: _owes_brief(desk, here, asked.session)):
+    if asked.human and await in_thread(lambda: owes_brief(desk, here)):
         context, carries = (await brief_told(desk, here, "mod", prompt_text)).context, "brief"
     else:
         context = await alerts_told(desk, here, "mod")
         carries = "alerts" if context else "nothing"
     return Attached(context=context, carries=carries, bytes=len(context.encode()))
-
-
-def _owes_brief(desk: Desk, here: Look, session: str) -> bool:
-    """Whether the brief goes with this prompt of a person, with which the limit begins anew."""
-    now = desk.board.wakes.instant(desk.now())
-    waking, _ = desk.board.wakes.change(session, now.wall, prompted)
-    return is_owed_with_prompt(waking.cadence, rules_of(here), now, waking.briefed)
 
 
 def attached_text(answer: Attached) -> str:

@@ -7,7 +7,18 @@ from datetime import datetime, timedelta
 from brief.answering.waking import composed_wake
 from brief.core.cadence import Instant, Rules, Standing, may_be_handed_out, remaining, standing
 from brief.core.model import EpisodeState, Wire
-from brief.core.waking import Change, Prompt, Waking, lost, offered, recomposed, unchanged, withdrawn
+from brief.core.waking import (
+    Change,
+    Outcome,
+    Prompt,
+    Waking,
+    lost,
+    offered,
+    recomposed,
+    told_outcome,
+    unchanged,
+    withdrawn,
+)
 from brief.desk import Desk, Look
 from brief.threads import in_thread
 
@@ -65,3 +76,23 @@ def due_at(waking: Waking, rules: Rules, now: Instant) -> datetime | None:
     if standing(waking.cadence, rules) is not Standing.ON:
         return None
     return waking.prompt.composed if waking.prompt else now.wall + remaining(waking.anchor, rules.interval, now)
+
+
+def concluded(desk: Desk, session: str, prompt_id: str | None, outcome: Outcome) -> Change:
+    """Note what became of a prompt that a client has, whichever it is where `prompt_id` is None.
+
+    What was submitted tells the session what it was owed. Blocks on the database.
+    """
+    delivered: list[Prompt] = []
+
+    def tell(waking: Waking) -> Change:
+        named = prompt_id or (waking.prompt.id if waking.prompt else "")
+        after, entries = told_outcome(waking, named, outcome, desk.board.wakes.instant(desk.now()))
+        if entries and outcome == "submitted" and waking.prompt is not None:
+            delivered.append(waking.prompt)
+        return after, entries
+
+    change = desk.board.wakes.change(session, desk.now(), tell)
+    for prompt in delivered:
+        desk.told(session, prompt.text)
+    return change

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from brief.answering.telling import shown_to
-from brief.core.cadence import Rules, rules
+from brief.core.cadence import Rules, is_owed_with_prompt, rules
 from brief.core.facts import facts
 from brief.core.wake_text import wake_text
-from brief.core.waking import Prompt
+from brief.core.waking import Prompt, prompted
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.policy import switch_reason
@@ -52,3 +52,10 @@ def rules_for(desk: Desk, look: Look, scope: Scope) -> tuple[Rules, str | None]:
 def _why_untrusted(desk: Desk, scope: Scope) -> str | None:
     is_trusted = scope == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
     return None if is_trusted else UNTRUSTED
+
+
+def owes_brief(desk: Desk, look: Look) -> bool:
+    """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
+    now = desk.board.wakes.instant(desk.now())
+    waking, _ = desk.board.wakes.change(look.ask.session or "", now.wall, prompted)
+    return is_owed_with_prompt(waking.cadence, rules_of(look), now, waking.briefed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.answering import claims, episodes, hooks, looks, sections, tasks, wakes
+from brief.answering import claims, episodes, hooks, looks, sections, tasks, waits, wakes
 from brief.answering.shape import Capability, Http
 from brief.core.errors import NOT_ALL_READ
 from brief.core.model import PeersSection, StateSection
@@ -106,6 +106,16 @@ SESSIONS: tuple[Capability, ...] = (
         handler=looks.prompt,
         text=looks.attached_text,
         http=Http("POST", "/episodes/prompt"),
+    ),
+    Capability(
+        id="lifecycle.episodes.wait",
+        kind="command",
+        title="Hand out the prompt that wakes an idle session to the process that waits beside it",
+        input=waits.WaitInputs,
+        output=waits.Waited,
+        handler=waits.wait,
+        text=waits.waited_text,
+        http=Http("POST", "/episodes/wait"),
     ),
     Capability(
         id="wakes",

@@ -30,7 +30,9 @@ def add(commands: Commands) -> None:
         help="Answer a hook of a client, whose JSON comes on standard input",
         description="Answer a hook of a client, whose JSON comes on standard input: one JSON document with what the "
         "session must read now, or nothing. Events are " + ", ".join(EVENTS) + ", also by the client's own names. "
-        "It ends within 2 seconds and always with exit code 0.",
+        "It ends within 2 seconds and always with exit code 0. The event wake is for a hook with asyncRewake beside "
+        "an interactive session of Claude Code: it sleeps until the brief is due and the session idle, then writes it to "
+        "standard error and exits with 2, which wakes the session.",
     )
     parser.add_argument("event", metavar="EVENT", help="which event it is")
     parser.set_defaults(run=_run)

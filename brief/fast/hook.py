@@ -35,6 +35,12 @@ EVENTS = {
 }
 """Every event, and how clients call it."""
 
+WAKE_OPENS = "Majordomus, not the user:"
+"""How every prompt begins that wakes a session."""
+
+OF_THE_CLIENT = "<task-notification>"
+"""How a prompt begins that the client wrote, as it does for a hook that wakes."""
+
 SPEAKING = ("session-start", "user-prompt-submit")
 """The events at which a session reads something."""
 
@@ -49,7 +55,7 @@ class Call:
     `until` is when it must have ended, on the monotonic clock.
     """
 
-    __slots__ = ("event", "here", "pid", "provider", "reason", "session", "source", "until")
+    __slots__ = ("event", "here", "pid", "provider", "reason", "session", "source", "speaker", "until")
 
     def __init__(self, event: str, here: Located, until: float) -> None:
         self.event = event
@@ -60,10 +66,11 @@ class Call:
         self.reason: str | None = None
         self.session: str | None = None
         self.source: str | None = None
+        self.speaker: str | None = None
 
     def body(self) -> dict[str, object]:
         """The call as a server takes it: names without a value are left out."""
-        named = {name: getattr(self, name) for name in ("session", "source", "provider", "pid", "reason")}
+        named = {name: getattr(self, name) for name in ("session", "source", "provider", "pid", "reason", "speaker")}
         known = {name: value for name, value in named.items() if value is not None}
         return {"root": self.here.name, "event": self.event, **known}
 
@@ -132,11 +139,21 @@ def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], u
     call.session = session_of(given.get("session_id")) or session_of(env.get("CLAUDE_CODE_SESSION_ID"))
     call.source = _word(given.get("source"))
     call.reason = _word(given.get("reason"))
+    call.speaker = _speaker(given.get("prompt"))
     if "CLAUDECODE" in env and call.session == env.get("CLAUDE_CODE_SESSION_ID", call.session):
         # Another client that was started from within a session inherits that one's environment, and not its id.
         call.provider = "claude-code"
         call.pid = _pid(env.get("CLAUDE_PID", ""))
     return call
+
+
+def _speaker(prompt: object) -> str | None:
+    """Who wrote a prompt where no person did: the `client`, or it is a `wake` of ours."""
+    text = prompt if isinstance(prompt, str) else ""
+    is_of_client = text.startswith(OF_THE_CLIENT)
+    if text.startswith(WAKE_OPENS) or (is_of_client and WAKE_OPENS in text):
+        return "wake"
+    return "client" if is_of_client else None
 
 
 def _word(value: object) -> str | None:

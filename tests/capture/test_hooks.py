@@ -12,8 +12,24 @@ def test_the_snippet_is_settings() -> None:
     settings = json.loads(snippet(("/opt/the python", "-m", "brief")))
     assert set(settings) == {"hooks", "statusLine"}
     assert settings["statusLine"]["refreshInterval"] == 60
-    for event, name in EVENTS.items():
-        (entry,) = settings["hooks"][name]
-        (run,) = entry["hooks"]
-        assert run["type"] == "command"
-        assert shlex.split(run["command"]) == ["/opt/the python", "-m", "brief", "hook", event]
+    runs = {name: [run for entry in entries for run in entry["hooks"]] for name, entries in settings["hooks"].items()}
+    assert {run["type"] for each in runs.values() for run in each} == {"command"}
+    named = {name: [shlex.split(run["command"])[-2:] for run in each] for name, each in runs.items()}
+    wake = ["hook", "wake"]
+    assert named == {
+        "SessionStart": [["hook", "session-start"], wake],
+        "UserPromptSubmit": [["hook", "user-prompt-submit"]],
+        "Stop": [wake],
+        "SessionEnd": [["hook", "session-end"]],
+    }
+    assert set(named) == set(EVENTS.values())
+
+
+def test_the_wake_waits_in_the_background() -> None:
+    """What wakes runs beside the session, for longer than any interval and for no more than a timer of the client counts."""
+    hooks = json.loads(snippet(("majordomus",)))["hooks"]
+    waking = [run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]]
+    assert len(waking) == 2
+    for run in waking:
+        assert run["asyncRewake"] is True
+        assert 1440 * 60 < run["timeout"] < 2**31 // 1000

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.model import Section
-from brief.core.wake_text import MOST_BYTES, REQUEST, wake_text
+from brief.core.wake_text import FIRST, MOST_BYTES, REQUEST, wake_text
+from brief.fast.hook import WAKE_OPENS
 from noticed import notice, shown
 from samples import brief, rows, section
 
@@ -32,6 +33,11 @@ def test_what_it_holds() -> None:
     assert places == sorted(places)
     assert text.endswith(REQUEST)
     assert "two to four lines" in REQUEST
+
+
+def test_is_known_by_its_first_words() -> None:
+    """Hooks know a prompt that woke a session from a person's by the words that it begins with."""
+    assert FIRST.startswith(WAKE_OPENS)
 
 
 def test_only_what_binds() -> None:

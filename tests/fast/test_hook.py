@@ -93,6 +93,29 @@ def test_every_event(lab: Lab, event: str, spelling: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("prompt", "speaker"),
+    [
+        ("mend the login", None),
+        ("why did it say: Majordomus, not the user: this session is idle?", None),
+        ("say <task-notification>", None),
+        (["a list"], None),
+        ("<task-notification>\n<summary>a build ended</summary>", "client"),
+        ("<task-notification>\n<summary>x</summary>\nFrom a hook: Majordomus, not the user: this session", "wake"),
+        ("Majordomus, not the user: this session is idle", "wake"),
+    ],
+)
+def test_who_wrote_the_prompt(lab: Lab, prompt: object, speaker: str | None) -> None:
+    """A person's prompt is told from one that the client wrote, and from one that woke the session; its text stays here."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    told = json.dumps({"session_id": UUID, "prompt": prompt}).encode()
+    with listening(path, saying(answer(b'{"context": ""}'))) as requests:
+        ran(lab, "user-prompt-submit", stdin=told)
+    assert body_of(requests[0]).get("speaker") == speaker
+    assert b"this session is idle" not in requests[0]
+
+
 def test_nothing_to_say(lab: Lab) -> None:
     """Where the session must read nothing, nothing is printed."""
     path = lab.runtime / "a.sock"

@@ -1,0 +1,109 @@
+"""What the process asks that waits beside an idle session, where a client has hooks and no mod."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field
+
+from brief.answering.episodes import OpenInputs, open_episode
+from brief.answering.looks import MindedInputs
+from brief.answering.outbox import PromptToSubmit, due_at, handed_out
+from brief.answering.waking import Scope, rules_for
+from brief.core.cadence import Rules
+from brief.core.episode import Episode
+from brief.core.model import EpisodeState, Moment, Wire
+from brief.core.waking import Waking
+from brief.desk import Desk
+from brief.pace import minute
+from brief.threads import in_thread
+
+ASKS_A_MINUTE = 60
+"""How often it asks at most; how often at least is once a minute, so that its session stays heard."""
+
+
+class WaitInputs(MindedInputs):
+    """A process that waits, and where the hook that started it is installed."""
+
+    since: float = Field(
+        ge=0, allow_inf_nan=False, description="when the process began, by the clock that is never set"
+    )
+    scope: Scope = Field(default="user", description="whose settings name the hook")
+
+
+class Waited(Wire):
+    """The prompt to wake with, or when to ask again; null where the process is to end, and `reason` says why.
+
+    `ensures` is whether it may start a server where this one is gone.
+    """
+
+    at: Moment
+    prompt: PromptToSubmit | None
+    again_seconds: float | None
+    ensures: bool
+    reason: str | None
+
+
+async def wait(desk: Desk, asked: WaitInputs) -> Waited:
+    """Hand out the prompt that waits for an idle session, once, or say when to ask again."""
+    here = await in_thread(lambda: desk.look(asked.root, asked.session))
+    episode = await in_thread(lambda: desk.board.episode(asked.session))
+    over = _over(desk, asked, episode)
+    if over is not None:
+        return Waited(at=desk.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
+    if episode is None or not episode.is_open:
+        await _opened(desk, asked)
+    rules, off = rules_for(desk, here, asked.scope)
+    waking, prompt = await handed_out(desk, here, rules, await _state(desk, asked.session), draft=False)
+    return Waited(
+        at=desk.now(),
+        prompt=prompt,
+        again_seconds=None if prompt else _again(desk, waking, rules),
+        ensures=rules.on and here.ask.settings.session.ensure_server_on_start,
+        reason=off,
+    )
+
+
+def waited_text(answer: Waited) -> str:
+    """The prompt, or why there is none."""
+    return answer.prompt.text if answer.prompt else f"{answer.reason or 'nothing is due'}\n"
+
+
+def _over(desk: Desk, asked: WaitInputs, episode: Episode | None) -> str | None:
+    """Why the process need not wait any more."""
+    if desk.served.lately(asked.session, desk.now()):
+        return "a mod of the client minds this session"
+    if not desk.waiters.note(asked.session, asked.since):
+        return "another process waits for this session, which began later"
+    now = desk.board.wakes.instant(desk.now())
+    began = now.wall - timedelta(seconds=(now.steady or asked.since) - asked.since)
+    if episode is not None and episode.closed is not None and episode.closed > began:
+        return "the session was closed while it waited"
+    return None
+
+
+async def _opened(desk: Desk, asked: WaitInputs) -> None:
+    """Open the episode of a session that is not open: such a process is started where a session begins or is idle."""
+    idle = EpisodeState.IDLE
+    opened = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
+    await open_episode(desk, opened)
+
+
+async def _state(desk: Desk, session: str) -> EpisodeState:
+    """What the session does: idle only where its hooks say so, and what its client records does not say otherwise."""
+    told = next((one.state for one in desk.board.known() if one.episode.id == session), EpisodeState.UNKNOWN)
+    if told is not EpisodeState.IDLE:
+        return told
+    recorded = await in_thread(desk.world.seen)
+    return next((one.state for one in recorded.sessions if one.id == session), told)
+
+
+def _again(desk: Desk, waking: Waking, rules: Rules) -> float:
+    """After how many seconds to ask again: just after a wake is due, and within a minute.
+
+    One that waits already is not handed out to a busy session, and the end of its turn starts another process.
+    """
+    now = desk.now()
+    due = due_at(waking, rules, desk.board.wakes.instant(now)) if waking.prompt is None else None
+    left = minute() if due is None else max(timedelta(0), due - now) + minute() / ASKS_A_MINUTE
+    return min(left, minute()).total_seconds()

@@ -1,0 +1,179 @@
+"""`hook wake`: a process that sleeps beside an idle session until its brief is due, and then wakes it.
+
+A client that runs a hook with `asyncRewake` goes on meanwhile; once the hook exits with 2, what it wrote to standard error
+is read to the model, also of a session that is idle. Whether and when that is due, the server says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+
+from brief.fast.ask import ask
+from brief.fast.client import told
+from brief.fast.hook import MOST_INPUT, Call, read_call
+from brief.fast.lease import NoServerError
+from brief.fast.locate import NotLocatedError, read_small
+from brief.fast.output import tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from collections.abc import Mapping
+    from typing import Any
+
+WOKEN = 2
+OVER = 0
+
+ASK_SECONDS = 2.0
+SLEEP_SECONDS = 60.0
+"""How long it sleeps where no server has yet said how long."""
+
+MOST_SECONDS = 3_600.0
+
+FAILURES_A_START = 3
+"""How many questions without an answer come between two attempts to start a server."""
+
+POLICY = ".ai/repo/policy.yaml"
+SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
+
+
+class Answer:
+    """What a server said: a `prompt` to wake with, or after how many `seconds` to ask again, None for never.
+
+    Raises ValueError, TypeError or KeyError where a document says nothing of the kind.
+    """
+
+    __slots__ = ("ensures", "prompt", "seconds")
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        prompt, again = document["prompt"], document["again_seconds"]
+        self.prompt: bytes | None = None if prompt is None else str.encode(prompt["text"])
+        self.seconds: float | None = None if again is None else float(again)
+        self.ensures: bool = document["ensures"] is True
+        if self.seconds is not None and not 0 <= self.seconds <= MOST_SECONDS:
+            raise ValueError(again)
+
+
+def wait() -> int:
+    """The exit code: WOKEN once the prompt stands on standard error, OVER where this process is not to wait (any more)."""
+    try:
+        return _waited()
+    except KeyboardInterrupt:
+        return OVER
+    except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
+        tell(f"nobody is woken by this hook: {fault!r}")
+        return OVER
+
+
+def _waited() -> int:
+    since = time.monotonic()
+    given = told(MOST_INPUT)
+    try:
+        call = read_call("stop", given, os.environ, until=0.0)
+    except NotLocatedError:
+        return OVER
+    if not is_attended(call, os.environ):
+        return OVER
+    if given.get("hook_event_name") == "Stop":
+        _tell_stop(call)
+    given.clear()  # it holds what the model said, and this process sleeps for long
+    return Waiter(call, since, scope_of(os.environ)).wait()
+
+
+def is_attended(call: Call, env: Mapping[str, str]) -> bool:
+    """Whether a session with a person before it asks: to any other its client would wait for this process to end."""
+    is_interactive = (env.get("CLAUDE_CODE_SESSION_ATTENDED"), env.get("CLAUDE_CODE_ENTRYPOINT")) == ("1", "cli")
+    return is_interactive and call.session is not None and call.pid is not None
+
+
+def scope_of(env: Mapping[str, str]) -> str:
+    """`project` where the settings of the folder that the session started in name this hook, else `user`."""
+    folder = env.get("CLAUDE_PROJECT_DIR")
+    files = [read_small(os.path.join(folder, name)) for name in SETTINGS] if folder else []
+    return "project" if any(text is not None and "hook wake" in text for text in files) else "user"
+
+
+def _tell_stop(call: Call) -> None:
+    """Tell that a turn has ended; where nobody hears it, the session stays busy and is not woken."""
+    with contextlib.suppress(NoServerError):
+        ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS)
+
+
+class Waiter:
+    """One process that waits beside one session; of several, the server lets the one wait on that began last."""
+
+    def __init__(self, call: Call, since: float, scope: str) -> None:
+        self._call = call
+        self._body = {
+            "root": call.here.name,
+            "session": call.session,
+            "provider": call.provider,
+            "pid": call.pid,
+            "since": since,
+            "scope": scope,
+        }
+        self._seconds = SLEEP_SECONDS
+        self._ensures = False
+        self._failures = 0
+
+    def wait(self) -> int:
+        """Ask and sleep in turns, for as long as the client lives and the repository has a policy."""
+        while self._goes_on():
+            answer = self._asked()
+            if answer is not None and answer.prompt is not None:
+                return self._woken(answer.prompt)
+            if answer is not None and answer.seconds is None:
+                return OVER
+            time.sleep(self._seconds)
+            _take_leave()
+        return OVER
+
+    def _goes_on(self) -> bool:
+        return os.path.exists(os.path.join(self._call.here.root, POLICY)) and _is_alive(self._call.pid)
+
+    def _asked(self) -> Answer | None:
+        """What the server says; None where none does, which is seen to."""
+        try:
+            said = ask(self._call.here.common_dir, "POST", "/episodes/wait", [], self._body, seconds=ASK_SECONDS)
+            answer = Answer(said.json())
+        except (NoServerError, ValueError, TypeError, KeyError):
+            self._unanswered()
+            return None
+        self._failures, self._ensures = 0, answer.ensures
+        self._seconds = answer.seconds if answer.seconds is not None else SLEEP_SECONDS
+        return answer
+
+    def _unanswered(self) -> None:
+        """Start a server now and then, where the last one said that the policy wants one."""
+        if self._ensures and self._failures % FAILURES_A_START == 0:
+            start(self._call.here.name)
+        self._failures += 1
+
+    def _woken(self, prompt: bytes) -> int:
+        sys.stderr.buffer.write(prompt)
+        sys.stderr.buffer.flush()
+        return WOKEN
+
+
+def start(root: str) -> None:
+    """Run `serve ensure` for a checkout, and do not wait for it."""
+    argv = [sys.executable, "-P", "-m", "brief", "serve", "ensure", "--root", root]
+    silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    with contextlib.suppress(OSError):  # it is tried again
+        os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)
+
+
+def _take_leave() -> None:
+    """Let what `start` began, and what has ended since, go from the table of processes."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def _is_alive(pid: int | None) -> bool:
+    try:
+        os.kill(pid or 0, 0)
+    except OSError as fault:
+        return isinstance(fault, PermissionError)
+    return True
