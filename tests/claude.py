@@ -132,6 +132,10 @@ class Session:
     def say(self, text: str) -> None:
         """Type and send. What comes at once is a paste to the client, so Enter is pressed until it was taken."""
         self.draft(text)
+        self.send(text)
+
+    def send(self, text: str) -> None:
+        """Send the draft `text`."""
         until(lambda: self._sent(text), 20)
 
     def _sent(self, text: str) -> bool:

@@ -11,6 +11,12 @@ from typing import Any, Self
 HOLD = "please wait"
 """A prompt with these words is answered only once `release` is called."""
 
+TOOL = "please touch"
+"""A prompt with these words is answered by the use of a tool: the command in a shell that makes the file `touched`."""
+
+
+_TOUCH = {"command": "touch touched", "description": "Make a file"}
+
 
 class Messages:
     """The API, for as long as it is entered."""
@@ -41,12 +47,15 @@ class Messages:
         """Answer those who wait."""
         self._released.set()
 
-    def answer(self, body: dict[str, Any]) -> str:
-        """Take a request in, and what the model says to it."""
+    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Take a request in, and what the model says to it: a block of text, or the use of a tool."""
         self.bodies.append(body)
-        if HOLD in _newest(body).rpartition("\n")[2]:
+        last = _newest(body).rpartition("\n")[2]
+        if HOLD in last:
             self._released.wait(60)
-        return f"Understood, {len(self.bodies)}."
+        if TOOL in last:
+            return {"type": "tool_use", "id": f"toolu_{len(self.bodies)}", "name": "Bash", "input": _TOUCH}
+        return {"type": "text", "text": f"Understood, {len(self.bodies)}."}
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -68,7 +77,12 @@ def _newest(body: dict[str, Any]) -> str:
     return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
-def _events(model: str, text: str) -> list[tuple[str, dict[str, Any]]]:
+def _events(model: str, block: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    if block["type"] == "tool_use":
+        begun, reason = block | {"input": {}}, "tool_use"
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    else:
+        begun, reason, delta = block | {"text": ""}, "end_turn", {"type": "text_delta", "text": block["text"]}
     usage = {"input_tokens": 9, "output_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     message: dict[str, Any] = {
         "id": "msg_of_the_stub",
@@ -82,10 +96,10 @@ def _events(model: str, text: str) -> list[tuple[str, dict[str, Any]]]:
     }
     return [
         ("message_start", {"message": message}),
-        ("content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}}),
-        ("content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": text}}),
+        ("content_block_start", {"index": 0, "content_block": begun}),
+        ("content_block_delta", {"index": 0, "delta": delta}),
         ("content_block_stop", {"index": 0}),
-        ("message_delta", {"delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 9}}),
+        ("message_delta", {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 9}}),
         ("message_stop", {}),
     ]
 

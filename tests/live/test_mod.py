@@ -11,7 +11,7 @@ import pytest
 from claude import Session, settle_in
 from lab import Lab, until
 from live_house import place_lock
-from messages import HOLD, Messages
+from messages import HOLD, TOOL, Messages
 from serving import lease, write_policy
 
 LINE = "derive free"
@@ -110,6 +110,38 @@ def test_the_first_prompt_of_a_person_carries_the_brief(house: Lab, messages: Me
         assert "derive" not in second
 
 
+def test_a_prompt_after_the_interval_carries_the_brief(house: Lab, messages: Messages) -> None:
+    """A draft that is sent after the interval carries the brief, and with it the wake that waited is gone."""
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say("first")
+        session.shows("Understood")
+        session.draft("second")
+        look_on(session, 20)
+        assert messages.wakes == []
+        session.send("second")
+        until(lambda: any(prompt.endswith("second") for prompt in messages.prompts), 30)
+        assert "derive" in next(prompt for prompt in messages.prompts if prompt.endswith("second"))
+        until(lambda: '"injected"' in _ledger(house), 30)
+        assert "withdrawn: the brief came otherwise" in _ledger(house)
+
+
+def test_a_question_is_not_interrupted(house: Lab, messages: Messages) -> None:
+    """While a permission is asked for, the session is `waiting` and gets no prompt; once it is given, wakes go on."""
+    settle_in(house, house.repo, permissions={"defaultMode": "default"})
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        session.say(f"{TOOL} it")
+        session.shows("Do you want to")
+        until(lambda: "waiting" in house.majordomus("episode", "list").stdout, 30)
+        count = len(messages.bodies)
+        look_on(session, 20)
+        assert len(messages.bodies) == count
+        session.press("Enter")
+        until((house.repo / "touched").exists, 30)
+        until(lambda: messages.wakes, 40)
+
+
 def test_esc_drops_the_wake(house: Lab, messages: Messages) -> None:
     """After Esc nothing is submitted until the person types; then the wakes go on."""
     with Session(house, messages, house.repo) as session:
@@ -193,7 +225,7 @@ def test_switched_off_nothing_is_submitted(house: Lab, messages: Messages) -> No
 
 
 def test_brief_is_printed_without_a_turn(house: Lab, messages: Messages) -> None:
-    """`/brief` prints the brief and `/brief pause` keeps wakes away, and the model is asked nothing."""
+    """`/brief` prints the brief, `/brief pause` keeps wakes away until `/brief resume`, and the model is asked nothing."""
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
         session.say("/brief pause")
@@ -204,6 +236,10 @@ def test_brief_is_printed_without_a_turn(house: Lab, messages: Messages) -> None
         session.shows("integration")
         assert len(messages.bodies) == count
         assert "paused" in house.majordomus("wake", "list").stdout
+        look_on(session, 20)
+        assert len(messages.bodies) == count
+        session.say("/brief resume")
+        until(lambda: messages.wakes, 40)
 
 
 def test_silent_without_a_policy(house: Lab, messages: Messages) -> None:
