@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shlex
 import subprocess
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
 from lab import Lab, until
 from messages import Messages
+from npm import program
 
 VERSION = "2.1.332"
 """The client that the live tests run; the one place that names it."""
 
-_PACKAGE = f"@anthropic-ai/claude-code@{VERSION}"
-# Looked up at once: a test may have a home of its own, and the client has 400 MB.
-_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "majordomus-test", f"claude-code-{VERSION}")
 _PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 _KEY = "sk-ant-of-no-account"
 
 
-@cache
 def client() -> str:
-    """The program, installed with the first call; AssertionError with the line that installs it where npm fails."""
-    program = _CACHE / "node_modules/.bin/claude"
-    _CACHE.mkdir(parents=True, exist_ok=True)
-    with open(_CACHE / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not program.exists():
-            _install(program)
-    return str(program)
+    """The program."""
+    return program("@anthropic-ai/claude-code", VERSION, "claude")
 
 
-def _install(program: Path) -> None:
-    argv = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(_CACHE), _PACKAGE]
-    try:
-        said = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300).stderr
-    except (OSError, subprocess.SubprocessError) as fault:
-        said = str(fault)
-    assert program.exists(), f"the live tests need the client; install it with: {shlex.join(argv)}\n{said[-400:]}"
-
-
-def environment(lab: Lab, messages: Messages | None = None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment(lab: Lab, messages: Messages | None = None) -> dict[str, str]:
     """The lab's world for a client: its own home, no key of anybody, and nobody to talk to but the stub."""
     address = messages.address if messages else "http://127.0.0.1:9"
     return {
@@ -58,7 +38,6 @@ def environment(lab: Lab, messages: Messages | None = None, extra: Mapping[str, 
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
-        **(extra or {}),
     }
 
 
@@ -82,12 +61,12 @@ class Session:
     """One session of the client in a terminal of its own."""
 
     def __init__(
-        self, lab: Lab, messages: Messages, folder: Path, columns: int = 100, extra: Mapping[str, str] | None = None
+        self, lab: Lab, messages: Messages, folder: Path, columns: int = 100, words: Sequence[str] = ()
     ) -> None:
         self._server = ["tmux", "-S", str(lab.base / f"tmux-{os.urandom(3).hex()}")]
         self.log = lab.base / f"debug-{os.urandom(3).hex()}.log"
-        self._env = environment(lab, messages, extra)
-        command = shlex.join([client(), "--debug-file", str(self.log)])
+        self._env = environment(lab, messages)
+        command = shlex.join([client(), "--debug-file", str(self.log), *words])
         size = ["-x", str(columns), "-y", "40"]
         self._tmux("-f", "/dev/null", "new-session", "-d", "-s", "s", *size, "-c", str(folder), command)
         until(lambda: _PROMPT in self.screen(), 40)

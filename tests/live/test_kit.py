@@ -6,8 +6,12 @@ from pathlib import Path
 
 from brief.capture.mods import MODS
 from brief.resources import mod_folder
-from claude import client, environment
-from lab import Lab
+from claude import Session, client, environment, settle_in
+from lab import Lab, until
+from messages import Messages
+from npm import program
+
+TYPESCRIPT = "7.0.2"
 
 
 def run(lab: Lab, tmp_path: Path, action: str) -> str:
@@ -23,6 +27,17 @@ def test_validate(lab: Lab, tmp_path: Path) -> None:
     """The client finds nothing in the mod that it would refuse."""
     told = run(lab, tmp_path, "validate")
     assert "Validation passed" in told
+
+
+def test_types(lab: Lab, messages: Messages, tmp_path: Path) -> None:
+    """The mod, its tests among it, keeps to the types of its interface that the client itself writes down."""
+    copy = shutil.copytree(mod_folder(MODS[0].source), tmp_path / MODS[0].name)
+    settle_in(lab, lab.repo)
+    with Session(lab, messages, lab.repo, words=["--plugin-dir", str(copy)]):
+        until((copy / "tsconfig.json").exists, 30)
+    argv = [program("typescript", TYPESCRIPT, "tsc"), "--noEmit", "--project", str(copy)]
+    done = subprocess.run(argv, env=lab.env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_own_tests(lab: Lab, tmp_path: Path) -> None:
