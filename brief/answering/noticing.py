@@ -104,6 +104,7 @@ async def end_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
     def work() -> Noticed:
         look = desk.look(asked.root, asked.session)
         days, _, _ = zone(look.ask.settings)
+        _refuse_held(_readable(find(_folders(desk, look), asked.slug)), look.ask.session)
         done = set_done(_folders(desk, look), asked.slug, desk.now(), days)
         if done.was_done:
             return _noticed("was done", done.notice, done.path)
@@ -145,6 +146,7 @@ async def archive_alert(desk: Desk, asked: NoticeInputs) -> Noticed:
             raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
         with turn(found.folder):
             notice = _readable(found)
+            _refuse_held(notice, look.ask.session)
             path = move(found.folder, found.file.path)
         if path is None:
             raise NotFoundError(f"{clean(asked.slug)} is not there any more: it was archived or removed meanwhile")
@@ -190,6 +192,16 @@ def _refuse_unfit(asked: AddInputs) -> None:
         raise UsageError("title: a notice needs one; say in a line what the others have to know")
     if broken := fault(asked.applies_when):
         raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
+
+
+def _refuse_held(notice: Notice | None, session: str | None) -> None:
+    """Raise ConflictError for the lock of another session, which ends by its own word alone, or by force."""
+    if notice is not None and notice.kind is Kind.LOCK and notice.session_id not in (None, session):
+        place = f"majordomus lock release {clean(notice.component or 'COMPONENT', 60)}"
+        raise ConflictError(
+            f"{clean(notice.slug)} is a lock of session {clean(notice.session_id or '', 60)}, which ends it with "
+            f"{place}; where that session is gone, add --force"
+        )
 
 
 def _readable(found: Found) -> Notice | None:

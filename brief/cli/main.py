@@ -11,9 +11,9 @@ from brief import __doc__ as purpose
 from brief import __version__
 from brief.capabilities import CAPABILITIES
 from brief.cli import capture, doctor, hook, policies, projection, serve
-from brief.cli.saying import complain
+from brief.cli.saying import complain, say
 from brief.cli.words import Parser
-from brief.core.errors import MajordomusError
+from brief.core.errors import USAGE, MajordomusError
 from brief.core.text.sanitize import clean
 from brief.fast.output import OutputError
 
@@ -103,6 +103,9 @@ def _statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action
 
 def main(words: Sequence[str]) -> int:
     """Run the command that `words` make; a fault is a sentence on standard error and an exit code."""
+    if not words:  # nobody knows yet what there is
+        say(parser().format_help())
+        return USAGE
     try:
         args = parser().parse_args(words)
         code: int = args.run(args)

@@ -127,6 +127,29 @@ def test_recurring_moves(place: Place) -> None:
     assert once.slug not in turn(place)
 
 
+@pytest.mark.parametrize("handler", [end_alert, archive_alert])
+def test_lock_of_another_session(place: Place, handler: Any) -> None:
+    """The lock of another session is ended by that one, or by force and by name: neither done nor archive take it away."""
+    path = place.put("koda", kind="lock", component="koda", session_id=BOB)
+    before = path.read_bytes()
+    for session in (ANN, None):
+        with pytest.raises(
+            ConflictError, match=f"koda is a lock of session {BOB}, which ends it with majordomus lock rel"
+        ):
+            place.call(handler, NoticeInputs, slug="koda", session=session)
+    assert path.read_bytes() == before
+    place.call(handler, NoticeInputs, slug="koda", session=BOB)
+    assert "koda" not in turn(place)
+
+
+@pytest.mark.parametrize("handler", [end_alert, archive_alert])
+def test_lock_of_nobody(place: Place, handler: Any) -> None:
+    """A lock that names no session is anybody's to end."""
+    place.put("koda", kind="lock", component="koda")
+    place.call(handler, NoticeInputs, slug="koda", session=ANN)
+    assert "koda" not in turn(place)
+
+
 @pytest.mark.parametrize("handler", [end_alert, archive_alert, acknowledge_alert])
 def test_notice_that_is_not_there(place: Place, handler: Any) -> None:
     """A name that is none, or leads out, is told with where the names are."""

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from brief.capabilities import CAPABILITIES
-from brief.cli.main import parser
+from brief.cli.main import main, parser
 from lab import Lab
 
 COMMANDS = [
@@ -31,6 +31,12 @@ def test_help(command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     assert len(sentence.split()) >= 4
 
 
+def test_no_word_at_all(capfd: pytest.CaptureFixture[str]) -> None:
+    """Who names no command is shown which there are, and a script hears that it named none."""
+    assert main([]) == 2
+    assert capfd.readouterr().out == parser().format_help()
+
+
 def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
     """The help of the whole command tells every word of the trade, and every exit code."""
     with pytest.raises(SystemExit):
@@ -45,7 +51,6 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("", "the following arguments are required: COMMAND; see majordomus --help"),
         ("breif", "'breif' is not known here; the nearest is brief; see majordomus --help"),
         ("peers lst", "'lst' is not known here; the nearest is list; see majordomus peers --help"),
         ("brief --sesion x", "'--sesion' is not known here; the nearest is --session; see majordomus brief --help"),
