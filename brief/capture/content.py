@@ -17,6 +17,9 @@ MARKER_SCHEMA = "majordomus.mod/v1"
 INSTALLED = "hooks/installed.ts"
 """The module that the installation writes in place of the shipped one: what cannot be known before."""
 
+SCRIPT = "majordomus"
+"""The script that an installer of packages makes for this command."""
+
 MOST_BYTES = 1_048_576
 """Bytes of one file; the shipped ones have some thousands."""
 
@@ -27,6 +30,16 @@ Files = Mapping[str, bytes]
 def own_command() -> tuple[str, ...]:
     """The words that start this very command, whatever PATH another process has."""
     return (sys.executable, "-P", "-m", "brief")
+
+
+def command_as_called(called: str) -> tuple[str, ...]:
+    """The words that start this command at every prompt: the script that was `called`, which starts sooner than `-m`.
+
+    Where it was none of ours, as under `python -m brief`, those of `own_command`.
+    """
+    script = os.path.abspath(called)
+    is_ours = os.path.basename(script) == SCRIPT and os.path.isfile(script) and os.access(script, os.X_OK)
+    return (script,) if is_ours else own_command()
 
 
 def content(mod: Mod, source: Path, scope: Scope, command: Sequence[str]) -> Files:

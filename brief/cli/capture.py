@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from brief.capture import client
-from brief.capture.content import Files, content, own_command
+from brief.capture.content import Files, command_as_called, content, own_command
 from brief.capture.hooks import snippet
 from brief.capture.install import Action, Outcome, find, install, remove
 from brief.capture.mods import MODS, PROVIDERS, Scope
@@ -84,7 +85,7 @@ def _places(args: argparse.Namespace, here: Located | None) -> list[Place]:
 
 def _install(args: argparse.Namespace) -> int:
     if args.carrier == "hooks":
-        say(snippet(own_command()) + "\n")
+        say(snippet(command_as_called(sys.argv[0])) + "\n")
         return ANSWERED
     here = located(args)
     policy = checked(read_policy(here.root))

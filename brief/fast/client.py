@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import sys
 import time
 
+from brief.fast.jsontext import read_json
 from brief.fast.locate import current_folder
 
 STDIN_SECONDS = 0.3
@@ -17,7 +17,7 @@ MOST_SESSION = 128
 def told(most: int) -> dict[str, object]:
     """The object, as far as at most `most` bytes came in time; empty where they are none."""
     try:
-        given = json.loads(_standard_input(most))
+        given = read_json(_standard_input(most))
     except (ValueError, RecursionError):
         return {}
     return given if isinstance(given, dict) else {}

@@ -6,19 +6,30 @@ the session goes on.
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
-from types import FrameType
 
 from brief.fast.ask import ask
 from brief.fast.client import folder_of, session_of, text_of, told
+from brief.fast.jsontext import write_json
 from brief.fast.lease import NoServerError
 from brief.fast.locate import Located, NotLocatedError, locate
 from brief.fast.output import OutputError, given_up, put, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    import signal
+    from collections.abc import Callable, Mapping
+    from types import FrameType
+
+    Alone = Callable[["Call", str], str]
+    """What composes without a server, given the call and why no server answered."""
+else:
+    try:
+        import _signal as signal  # the module signal is this one with enums: 4 ms more
+    except ImportError:  # it is no public module
+        import signal
 
 ALL_SECONDS = 1.9
 """From here to the end; the interpreter needs the rest of 2 s to start and to end."""
@@ -73,10 +84,6 @@ class Call:
         named = {name: getattr(self, name) for name in ("session", "source", "provider", "pid", "reason", "speaker")}
         known = {name: value for name, value in named.items() if value is not None}
         return {"root": self.here.name, "event": self.event, **known}
-
-
-Alone = Callable[[Call, str], str]
-"""What composes without a server, given the call and why no server answered."""
 
 
 def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
@@ -181,6 +188,6 @@ def _say(event: str, context: str) -> None:
     if sys.stdout is None:
         return
     try:
-        put(json.dumps(document).encode() + b"\n")
+        put(write_json(document).encode() + b"\n")
     except OutputError as fault:
         given_up(fault)

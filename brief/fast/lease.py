@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 
+from brief.fast.jsontext import read_json
 from brief.fast.locate import read_small
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def read_lease(common_dir: str) -> dict[str, Any]:
     if text is None:
         raise NoServerError(_why_absent(common_dir, path))
     try:
-        record = json.loads(text)
+        record = read_json(text)
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict) or not _is_path(record.get("socket")) or not _is_epoch(record.get("epoch")):

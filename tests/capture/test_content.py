@@ -1,12 +1,21 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from brief.capture.content import INSTALLED, content, digest, laid_by_client, own_command, written_last
+from brief.capture.content import (
+    INSTALLED,
+    command_as_called,
+    content,
+    digest,
+    laid_by_client,
+    own_command,
+    written_last,
+)
 from brief.capture.mods import MODS, Mod, Scope
 from brief.resources import mod_folder
 
@@ -37,6 +46,19 @@ def test_the_own_command_needs_no_path() -> None:
     """The command is named by the whole path of its interpreter."""
     assert own_command()[0] == sys.executable
     assert Path(own_command()[0]).is_absolute()
+
+
+def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
+    """Who called the script is told to call it, by its whole path; who called anything else gets the interpreter's words."""
+    script = tmp_path / "majordomus"
+    assert command_as_called(str(script)) == own_command()
+    script.touch(0o755)
+    assert command_as_called(os.path.relpath(script)) == (str(script),)
+    script.chmod(0o644)
+    folder = tmp_path / "folder/majordomus"
+    folder.mkdir(parents=True)
+    for called in (str(script), str(folder), "/usr/bin/env", "-c", "", "majordomus"):
+        assert command_as_called(called) == own_command()
 
 
 def test_the_marker_tells_what_was_written(mod: Mod) -> None:
