@@ -117,6 +117,7 @@ class Waiter:
         self._seconds = SLEEP_SECONDS
         self._ensures = False
         self._failures = 0
+        self._start: int | None = None
 
     def wait(self) -> int:
         """Ask and sleep in turns, for as long as the client lives and the repository has a policy."""
@@ -127,7 +128,6 @@ class Waiter:
             if answer is not None and answer.seconds is None:
                 return OVER
             time.sleep(self._seconds)
-            _take_leave()
         return OVER
 
     def _goes_on(self) -> bool:
@@ -146,9 +146,11 @@ class Waiter:
         return answer
 
     def _unanswered(self) -> None:
-        """Start a server now and then, where the last one said that the policy wants one."""
-        if self._ensures and self._failures % FAILURES_A_START == 0:
-            start(self._call.here.name)
+        """Start a server now and then, one start at a time, where the last one said that the policy wants one."""
+        if self._start is not None and _has_ended(self._start):
+            self._start = None
+        if self._ensures and self._start is None and self._failures % FAILURES_A_START == 0:
+            self._start = begin(self._call.here.name)
         self._failures += 1
 
     def _woken(self, prompt: bytes) -> int:
@@ -157,18 +159,22 @@ class Waiter:
         return WOKEN
 
 
-def start(root: str) -> None:
-    """Run `serve ensure` for a checkout, and do not wait for it."""
+def begin(root: str) -> int | None:
+    """Run `serve ensure` for a checkout and do not wait for it; its process, None where it could not be started."""
     argv = [sys.executable, "-P", "-m", "brief", "serve", "ensure", "--root", root]
     silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
-    with contextlib.suppress(OSError):  # it is tried again
-        os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)
+    try:
+        return os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)
+    except OSError:
+        return None
 
 
-def _take_leave() -> None:
-    """Let what `start` began, and what has ended since, go from the table of processes."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+def _has_ended(child: int) -> bool:
+    """Whether a process of our own has; from then on its number may be another's."""
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
 
 
 def _is_alive(pid: int | None) -> bool:

@@ -17,7 +17,7 @@ from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
 from brief.server.__main__ import HELD
-from brief.server.lease import is_held
+from brief.server.lease import holder, is_held
 
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
@@ -122,10 +122,13 @@ def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
 
 
 def _end_holder(here: Located) -> None:
-    """Kill the process that the lease names, if it is still that very process. That it holds is known: a start lost."""
-    with contextlib.suppress(leases.NoServerError, OSError):
-        record = leases.read_lease(here.common_dir)
-        if leases.is_running(record):
+    """Kill the process that locked the lease, if that is locked still and this is still that very process.
+
+    The lease file is not asked: while a server starts, it is that of the one before, or of nobody.
+    """
+    record = holder(here.common_dir)
+    if record is not None and leases.is_running(record) and is_held(here.common_dir):
+        with contextlib.suppress(OSError):
             os.kill(record["pid"], signal.SIGKILL)
 
 

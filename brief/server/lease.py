@@ -1,7 +1,8 @@
 """The lease of a repository: an exclusive flock for the life of the process, and a file that says who holds it.
 
 The kernel frees the lock however the process ends, so no pid is trusted. The file is for readers: it is written by
-rename, and its epoch only ever grows.
+rename, and its epoch only ever grows. The lock file itself names the process that locked it: the lease file may be that
+of the one before.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from brief import __version__
 from brief.core.errors import ConflictError, MajordomusError
 from brief.core.model import wire_time
 from brief.fast.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
+from brief.fast.locate import read_small
 from brief.files import replace
 from brief.server.made import Made
 from brief.sessions.database import stored_epoch
 
 DATABASE = "majordomus.db"
+LOCK = "lease.lock"
 
 
 class HeldError(ConflictError):
@@ -50,11 +54,12 @@ class Lease:
         folder = Path(state_dir(common_dir))
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            descriptor = _lock(folder / "lease.lock")
+            descriptor = _lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except OSError as fault:
             raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
+        _name_holder(descriptor)
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
         if last >= MOST_EPOCH:
             os.close(descriptor)
@@ -69,9 +74,7 @@ class Lease:
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
             "common_dir": self.common_dir,
-            "pid": os.getpid(),
-            "process_start": process_start(os.getpid()),
-            "boot_id": boot_id(),
+            **_own_process(),
             "socket": str(socket),
             "tcp": tcp,
             "version": __version__,
@@ -95,7 +98,7 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Whether the lock that the path names is still the one we hold."""
-        return self._descriptor is not None and _is_named(self._descriptor, self.state_dir / "lease.lock")
+        return self._descriptor is not None and _is_named(self._descriptor, self.state_dir / LOCK)
 
     def free(self) -> None:
         """Free the lock, so that another can take it; whoever does this writes nothing more."""
@@ -113,7 +116,7 @@ class Lease:
 def is_held(common_dir: str) -> bool:
     """Whether somebody holds the lease at this moment, by the kernel's word."""
     try:
-        descriptor = os.open(f"{state_dir(common_dir)}/lease.lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(f"{state_dir(common_dir)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
@@ -123,6 +126,26 @@ def is_held(common_dir: str) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def holder(common_dir: str) -> dict[str, Any] | None:
+    """The process that locked the lease last, as it named itself with its start and its boot; None where that is not told."""
+    try:
+        record = json.loads(read_small(f"{state_dir(common_dir)}/{LOCK}") or "")
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and record.get("process_start") is not None else None
+
+
+def _name_holder(descriptor: int) -> None:
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps(_own_process()).encode(), 0)
+
+
+def _own_process() -> dict[str, Any]:
+    """What `is_running` tells a process by."""
+    pid = os.getpid()
+    return {"pid": pid, "process_start": process_start(pid), "boot_id": boot_id()}
 
 
 def _lock(path: Path) -> int:

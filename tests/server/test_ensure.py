@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from brief.fast import lease as leases
+from impostor import write_lease
 from lab import Lab, until
 from serving import (
     SIGNAL_BEFORE,
@@ -113,7 +116,10 @@ def test_a_stopped_holder_is_told_as_silent_and_replaced(lab: Lab) -> None:
 
 
 def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
-    """Only the process whose start and boot the lease names is ended; another of the same number is not."""
+    """Only the process that holds the lock is ended, also where it is silent before it has written its lease.
+
+    The one that the lease file names, whose number, start and boot agree, does not hold and lives on.
+    """
     bystander = python(lab, "import time; time.sleep(600)")
     holder = python(
         lab,
@@ -123,15 +129,32 @@ def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    (lab.state / "lease.json").write_text(
-        f'{{"socket": "/nowhere", "epoch": 1, "pid": {bystander.pid}, "process_start": 1, "boot_id": "{leases.boot_id()}"}}'
+    write_lease(
+        lab.common_dir, "/nowhere", pid=bystander.pid, process_start=leases.process_start(bystander.pid), epoch=1
     )
-    code, _, err = finish(python(lab, "import brief.server.ensure as e\ne.START_SECONDS = 0.5\n" + _QUICK), 60.0)
-    assert (code, "no server answered within" in err) == (1, True)
+    code, out, err = finish(python(lab, _QUICK), 60.0)
+    assert (code, out[:8]) == (0, "started:"), err
+    assert finish(holder)[0] == -signal.SIGKILL
     assert not has_ended(bystander.pid)
-    for process in (bystander, holder):
-        process.kill()
-        finish(process)
+    bystander.kill()
+    finish(bystander)
+
+
+def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
+    """Where the lock file names no process, or one of another start, nobody is ended, and the command gives up."""
+    bystander = python(lab, "import time; time.sleep(600)")
+    lab.state.mkdir()
+    with open(lab.state / "lease.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for named in ("", "[]", json.dumps({"pid": bystander.pid, "process_start": 1, "boot_id": leases.boot_id()})):
+            (lab.state / "lease.lock").write_text(named)
+            code, _, err = finish(
+                python(lab, "import brief.server.ensure as e\ne.START_SECONDS = 0.5\n" + _QUICK), 60.0
+            )
+            assert (code, "no server answered within" in err) == (1, True)
+    assert not has_ended(bystander.pid)
+    bystander.kill()
+    finish(bystander)
 
 
 def test_why_a_start_failed_is_told(lab: Lab) -> None:
