@@ -172,7 +172,6 @@ class Board:
         with self._writing:
             episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
-            self.wakes.forget(episode_id)
             self.shown_by.forget(episode_id)
             with self._memory:
                 del self._open[episode_id]

@@ -66,7 +66,11 @@ class Wakes:
             found = connection.execute(
                 f"SELECT {names} FROM wakes JOIN episodes ON episodes.id = wakes.episode WHERE episodes.closed IS NULL"
             ).fetchall()
-        return {row[0]: self._waking(row, everybody) for row in found}
+        wakings = {row[0]: self._waking(row, everybody) for row in found}
+        for session in list(self._anchors):
+            if session not in wakings:  # closed meanwhile, and its memory would be kept for ever
+                self._anchors.pop(session, None)
+        return wakings
 
     def change(self, session: str, now: datetime, step: Step) -> Change:
         """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
@@ -91,10 +95,6 @@ class Wakes:
         if self.get(session) is not None:
             instant = self.instant(now)
             self.change(session, now, lambda waking: begun_anew(waking, instant))
-
-    def forget(self, session: str) -> None:
-        """Keep nothing in memory of an episode that was closed."""
-        self._anchors.pop(session, None)
 
     def pause_all(self, now: datetime) -> None:
         """Wake no session of the repository any more; where that is so already, it is so since then."""
