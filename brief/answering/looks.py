@@ -169,7 +169,9 @@ async def outcome(desk: Desk, asked: OutcomeInputs) -> Recorded:
         desk.served.note(asked.session, desk.now())
         after, entries = concluded(desk, asked.session, asked.prompt, asked.outcome)
         if entries and asked.outcome == "failed":
-            log.warning("a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")})
+            log.warning(
+                "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
+            )
         return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
 
     return await in_thread(work)

@@ -43,7 +43,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         told.append(look.ask.session or "")
         return await composed_wake(desk, look)
 
-    for module in ("brief.server.schedule", "brief.answering.looks"):
+    for module in ("brief.server.schedule", "brief.answering.outbox"):
         monkeypatch.setattr(f"{module}.composed_wake", counted)
     return told
 

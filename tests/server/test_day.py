@@ -94,7 +94,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(f"{where}.composed_wake", counted)
 
-    for where in ("brief.server.schedule", "brief.answering.looks"):
+    for where in ("brief.server.schedule", "brief.answering.outbox"):
         counting(where)
     return told
 
