@@ -231,6 +231,13 @@ class Session(RuleBasedStateMachine):
         if owes_with_prompt(self.waking, self.policy, self.now):
             self.is_briefed(facts)
 
+    @precondition(lambda self: self.in_hand is not None)
+    @rule(facts=FACTS, outcome=OUTCOMES)
+    def person_speaks_over_a_wake(self, facts: str, outcome: Outcome) -> None:
+        """In the moment in which the client holds it."""
+        self.person_speaks(facts, 0)
+        self.outcome(outcome)
+
     @precondition(lambda self: self.in_hand is None)
     @rule(facts=FACTS)
     def is_briefed(self, facts: str) -> None:
@@ -247,5 +254,5 @@ class Session(RuleBasedStateMachine):
         assert held == self.in_hand
 
 
-Session.TestCase.settings = settings(max_examples=300, stateful_step_count=60)
+Session.TestCase.settings = settings(max_examples=500, stateful_step_count=60)
 TestWhateverHappens = Session.TestCase
