@@ -8,7 +8,7 @@ from typing import Any
 
 from brief.compose import Frame, assemble
 from brief.core.claims import Claim
-from brief.core.episode import Episode, KnownEpisode
+from brief.core.episode import Client, Episode, KnownEpisode
 from brief.core.locks import Owner
 from brief.core.model import (
     SECTIONS,
@@ -137,6 +137,7 @@ class Known:
         tasks: Sequence[Task] = (),
         signals: Sequence[Signal] = (),
         wakings: Mapping[str, Waking] | None = None,
+        clients: Sequence[Client] = (),
     ) -> None:
         self._known = (
             *(KnownEpisode(episode=each, standing="heard") for each in heard),
@@ -145,6 +146,7 @@ class Known:
         self._tasks = {task.episode: task for task in tasks}
         self._signals = tuple(signals)
         self._wakings = wakings or {}
+        self._clients = tuple(clients)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """All of them."""
@@ -157,6 +159,10 @@ class Known:
     def waking(self, episode_id: str) -> Waking | None:
         """How its wakes stand."""
         return self._wakings.get(episode_id)
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
+        """As many as there are."""
+        return self._clients
 
     def claims(self) -> tuple[Claim, ...]:
         """Nobody claims anything."""

@@ -5,6 +5,7 @@ A look is answered with the line, and with at most one prompt to submit, which i
 
 from __future__ import annotations
 
+import logging
 from typing import Literal
 
 from pydantic import Field
@@ -15,13 +16,17 @@ from brief.answering.shape import Inputs
 from brief.answering.telling import alerts_told, brief_told
 from brief.answering.waking import Scope, owes_brief, rules_for
 from brief.core.cadence import Standing, standing
+from brief.core.episode import Client, Episode, checked_id
 from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.start import prompt_text
 from brief.core.text.line import compose_line
-from brief.core.waking import Outcome, Waking
+from brief.core.text.sanitize import clean
+from brief.core.waking import Outcome, Waking, unchanged
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.threads import in_thread
+
+log = logging.getLogger(__name__)
 
 
 class MindedInputs(Inputs):
@@ -93,11 +98,14 @@ class Attached(Wire):
 async def look(desk: Desk, asked: LookInputs) -> Looked:
     """Note what the session does, and answer with the line and what it is to do."""
     here = await in_thread(lambda: desk.look(asked.root, asked.session))
-    await _heard(desk, here, asked, EpisodeState(asked.state))
+    has_it = await _heard(desk, here, asked, EpisodeState(asked.state))
     rules, reason = rules_for(desk, here, asked.scope)
     sections = await desk.glance(here, asked.session)
     # Last, since what fails after it would lose the prompt.
-    waking, prompt = await handed_out(desk, here, rules, EpisodeState(asked.state), draft=asked.draft)
+    if has_it:
+        waking, prompt = await handed_out(desk, here, rules, EpisodeState(asked.state), draft=asked.draft)
+    else:
+        waking, prompt = await _waking(desk, asked), None
     now = desk.now()
     return Looked(
         at=now,
@@ -119,13 +127,29 @@ def looked_text(answer: Looked) -> str:
     return f"{answer.line}\n"
 
 
-async def _heard(desk: Desk, here: Look, asked: MindedInputs, state: EpisodeState) -> None:
-    """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened."""
-    desk.served.note(asked.session, desk.now())
+async def _heard(desk: Desk, here: Look, asked: MindedInputs, state: EpisodeState) -> bool:
+    """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
+
+    False where another client has the session: then its record stays as that one says.
+    """
+    now, checkout = desk.now(), here.ask.checkout
+    desk.served.note(checked_id(asked.session), now)
+    if asked.pid is not None and not desk.board.shown_by.note(asked.session, Client(asked.pid, checkout), now):
+        return False
     episode = next((one.episode for one in desk.board.known() if one.episode.id == asked.session), None)
-    if episode is None or (episode.state, episode.checkout) != (state, here.ask.checkout):
+    if episode is None or (episode.state, episode.checkout) != (state, checkout) or _is_of_another(episode, asked.pid):
         opened = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
         await open_episode(desk, opened)
+    return True
+
+
+def _is_of_another(episode: Episode, pid: int | None) -> bool:
+    """Whether the record names another process than the one that speaks."""
+    return pid is not None and (episode.process is None or episode.process.pid != pid)
+
+
+async def _waking(desk: Desk, asked: LookInputs) -> Waking:
+    return (await in_thread(lambda: desk.board.wakes.change(asked.session, desk.now(), unchanged)))[0]
 
 
 def _next_look(desk: Desk, asked: LookInputs, waking: Waking) -> float:
@@ -144,6 +168,10 @@ async def outcome(desk: Desk, asked: OutcomeInputs) -> Recorded:
         desk.look(asked.root)
         desk.served.note(asked.session, desk.now())
         after, entries = concluded(desk, asked.session, asked.prompt, asked.outcome)
+        if entries and asked.outcome == "failed":
+            log.warning(
+                "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
+            )
         return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
 
     return await in_thread(work)

@@ -7,18 +7,7 @@ from datetime import datetime, timedelta
 from brief.answering.waking import composed_wake
 from brief.core.cadence import Instant, Rules, Standing, may_be_handed_out, remaining, standing
 from brief.core.model import EpisodeState, Wire
-from brief.core.waking import (
-    Change,
-    Outcome,
-    Prompt,
-    Waking,
-    lost,
-    offered,
-    recomposed,
-    told_outcome,
-    unchanged,
-    withdrawn,
-)
+from brief.core.waking import Change, Outcome, Prompt, Waking, offered, recomposed, tidied, told_outcome
 from brief.desk import Desk, Look
 from brief.threads import in_thread
 
@@ -42,13 +31,10 @@ async def handed_out(
     """
     session, wakes = here.ask.session or "", desk.board.wakes
 
-    def tidied(waking: Waking) -> Change:
-        stands = standing(waking.cadence, rules)
-        if stands is not Standing.ON:
-            return withdrawn(waking, stands)
-        return lost(waking, wakes.instant(desk.now())) if state is EpisodeState.IDLE else unchanged(waking)
+    def tidy(waking: Waking) -> Change:
+        return tidied(waking, rules, wakes.instant(desk.now()), is_idle=state is EpisodeState.IDLE)
 
-    waking, _ = await in_thread(lambda: wakes.change(session, desk.now(), tidied))
+    waking, _ = await in_thread(lambda: wakes.change(session, desk.now(), tidy))
     waits = waking.prompt is not None and waking.prompt.offered is None
     if waking.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
         return waking, None

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from brief.answering.telling import shown_to
-from brief.core.cadence import Rules, is_owed_with_prompt, rules
+from brief.core.cadence import Rules, rules
 from brief.core.facts import facts
 from brief.core.wake_text import wake_text
-from brief.core.waking import Prompt, prompted
+from brief.core.waking import Prompt, owes_with_prompt, prompted
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.policy import switch_reason
@@ -58,4 +58,4 @@ def owes_brief(desk: Desk, look: Look) -> bool:
     """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
     now = desk.board.wakes.instant(desk.now())
     waking, _ = desk.board.wakes.change(look.ask.session or "", now.wall, prompted)
-    return is_owed_with_prompt(waking.cadence, rules_of(look), now, waking.briefed)
+    return owes_with_prompt(waking, rules_of(look), now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from brief.core.errors import UsageError
 from brief.core.model import EpisodeState, Moment, Standing, Wire
@@ -18,6 +19,13 @@ class Process(Wire):
     pid: int
     start: int | None
     boot: str | None
+
+
+class Client(NamedTuple):
+    """A process that shows a session, and the checkout in which it does; an absolute path."""
+
+    pid: int
+    checkout: str
 
 
 class Episode(Wire):

@@ -11,7 +11,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from brief.core.cadence import Cadence, Instant, Pass, Queue, Rules, Skip, is_news, passed, verdict
+from brief.core.cadence import (
+    Cadence,
+    Instant,
+    Pass,
+    Queue,
+    Rules,
+    Skip,
+    Standing,
+    is_news,
+    is_owed_with_prompt,
+    passed,
+    standing,
+    verdict,
+)
 from brief.core.model import Moment, Wire
 
 MOST_FAILURES = 2
@@ -123,7 +136,7 @@ def withdrawn(waking: Waking, why: str) -> Change:
 
 
 def begun_anew(waking: Waking, now: Instant) -> Change:
-    """The switch is off: what waits is withdrawn, and once it is on again an interval goes by first."""
+    """The switch is off, or the session was closed: what waits is withdrawn, and an interval goes by before the next."""
     after, entries = withdrawn(waking, "off")
     return replace(after, anchor=now), entries
 
@@ -158,6 +171,16 @@ def lost(waking: Waking, now: Instant) -> Change:
         return unchanged(waking)
     after = replace(waking, prompt=None, anchor=now, unprompted=waking.unprompted + 1)
     return after, (Entry("wake", "lost"),)
+
+
+def tidied(waking: Waking, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
+    """What a look finds in the outbox: neither what its idle client no longer has, nor what may not wait any longer."""
+    after, entries = lost(waking, now) if is_idle else unchanged(waking)
+    stands = standing(after.cadence, rules)
+    if stands is Standing.ON:
+        return after, entries
+    after, more = withdrawn(after, stands)
+    return after, (*entries, *more)
 
 
 def told_outcome(waking: Waking, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
@@ -202,6 +225,12 @@ def _failed(waking: Waking, prompt: Prompt, now: Instant) -> Waking:
 def prompted(waking: Waking) -> Change:
     """A person speaks to the session: the limit begins anew, and Esc is over."""
     return replace(waking, unprompted=0, stopped=False), ()
+
+
+def owes_with_prompt(waking: Waking, rules: Rules, now: Instant) -> bool:
+    """Whether a person's prompt carries the brief; not while a client holds a wake that carries it in this moment."""
+    is_in_hand = waking.prompt is not None and waking.prompt.offered is not None and not is_lost(waking, now)
+    return not is_in_hand and is_owed_with_prompt(waking.cadence, rules, now, waking.briefed)
 
 
 def briefed(waking: Waking, carrier: str, size: int, facts: str, now: Instant) -> Change:

@@ -26,13 +26,20 @@ def answer(world: World, ask: Ask) -> StateSection:
     return StateSection(
         status=Status.READ,
         headline=_headline(own, fact, here, ask, now),
-        rows=(*_owed(world, own), *_rows(own, task, fact, ask, now), *_wake_rows(kept, ask, now)),
+        rows=(
+            *_owed(world, own),
+            *_clients(world, own, now),
+            *_rows(own, task, fact, ask, now),
+            *_wake_rows(kept, ask, now),
+        ),
         data=StateData(
             episode=_episode_fact(own) if own else None, open=here, task=fact, wakes=_KEEPS.get(kept.stands)
         ),
         as_of=now,
     )
 
+
+_MOST_CLIENTS = 3
 
 _KEEPS: Mapping[Standing, Literal["paused", "limit", "stopped"]] = {
     Standing.PAUSED: "paused",
@@ -71,6 +78,18 @@ def _owed(world: World, own: KnownEpisode | None) -> tuple[Row, ...]:
     """What others did that this session waits for, each said once."""
     owed = world.sessions.signals(own.episode.id) if own else ()
     return tuple(Row(text=one.line, level=Level.HIGH, pin="what you wait for is done") for one in owed)
+
+
+def _clients(world: World, own: KnownEpisode | None, now: datetime) -> tuple[Row, ...]:
+    """That several clients show the session: each has a conversation of its own under the one id."""
+    shown = world.sessions.clients(own.episode.id, now) if own else ()
+    if len(shown) < 2:
+        return ()
+    where = ", ".join(f"process {client.pid} in {clean(client.checkout, 80)}" for client in shown[:_MOST_CLIENTS])
+    told = (
+        f"open in {len(shown)} clients, {where}; the first is woken, none knows what another is told: end all but one"
+    )
+    return (Row(text=told, level=Level.HIGH, pin="this session is open in several clients"),)
 
 
 def _episode_fact(own: KnownEpisode) -> EpisodeFact:

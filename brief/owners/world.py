@@ -9,7 +9,7 @@ from typing import Protocol
 
 from brief.clones.neighbours import Neighbourhood
 from brief.core.claims import Claim
-from brief.core.episode import KnownEpisode, meant
+from brief.core.episode import Client, KnownEpisode, meant
 from brief.core.locks import Owner
 from brief.core.model import Section
 from brief.core.presence import Seen
@@ -40,6 +40,9 @@ class Sessions(Protocol):
 
     def waking(self, episode_id: str) -> Waking | None:
         """How the wakes of an episode stand; None where nothing is known of them."""
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
+        """The clients that show an episode, the one that has it first; none where that is not known."""
 
     def claims(self) -> tuple[Claim, ...]:
         """What the open episodes say they are about to change."""

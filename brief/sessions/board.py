@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from brief.core.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
-from brief.core.episode import Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
+from brief.core.episode import Client, Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
 from brief.core.errors import ConflictError, NotFoundError
 from brief.core.life import MOST_STORED, in_order, is_silent
 from brief.core.locks import Owner
@@ -24,6 +24,7 @@ from brief.core.waking import Waking
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import signals as signal_rows
+from brief.sessions.clients import Clients
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
 
@@ -51,6 +52,7 @@ class Board:
         self._watched_since: datetime | None = None
         self._version = 0
         self.wakes = Wakes(database)
+        self.shown_by = Clients()
 
     @property
     def version(self) -> int:
@@ -60,6 +62,10 @@ class Board:
     def waking(self, episode_id: str) -> Waking | None:
         """How the wakes of an episode stand; None where nothing is known of them."""
         return self.wakes.get(episode_id)
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
+        """The clients that show an episode, as far as they tell their process; the one that has it first."""
+        return self.shown_by.of(episode_id, now)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
@@ -148,6 +154,8 @@ class Board:
                 heard=now,
             )
             rows.put_episode(self._database, episode)
+            if before is None:
+                self.wakes.begin_anew(episode.id, now)
             left = None if before else rows.current_task(self._database, episode.id)
             with self._memory:
                 self._open[episode.id] = episode
@@ -164,6 +172,7 @@ class Board:
         with self._writing:
             episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
+            self.shown_by.forget(episode_id)
             with self._memory:
                 del self._open[episode_id]
                 del self._stored[episode_id]
@@ -345,6 +354,10 @@ class StoredSessions:
     def waking(self, episode_id: str) -> Waking | None:  # noqa: ARG002 - whoever asks
         """Nothing: nobody is woken where no server runs."""
         return None
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:  # noqa: ARG002 - whoever asks
+        """Nothing: clients speak to a server."""
+        return ()
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that was held when last stored, the oldest first."""

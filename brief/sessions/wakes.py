@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from brief.core.cadence import Instant, settled
+from brief.core.episode import checked_id
 from brief.core.errors import NotFoundError, StoreError
 from brief.core.model import Moment, Wire
-from brief.core.waking import Change, Entry, Prompt, Step, Waking
+from brief.core.waking import Change, Entry, Prompt, Step, Waking, begun_anew
 from brief.sessions.database import Database
 
 _WAKING = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
@@ -65,12 +66,16 @@ class Wakes:
             found = connection.execute(
                 f"SELECT {names} FROM wakes JOIN episodes ON episodes.id = wakes.episode WHERE episodes.closed IS NULL"
             ).fetchall()
-        return {row[0]: self._waking(row, everybody) for row in found}
+        wakings = {row[0]: self._waking(row, everybody) for row in found}
+        for session in list(self._anchors):
+            if session not in wakings:  # closed meanwhile, and its memory would be kept for ever
+                self._anchors.pop(session, None)
+        return wakings
 
     def change(self, session: str, now: datetime, step: Step) -> Change:
         """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
 
-        Raises NotFoundError where no such episode was ever opened here.
+        Raises NotFoundError where no such episode was ever opened here, UsageError where none can have such an id.
         """
         instant = self.instant(now)
         with self._database.write() as connection:
@@ -84,6 +89,12 @@ class Wakes:
             for entry in entries:
                 _count(connection, session, entry, now)
         return after, entries
+
+    def begin_anew(self, session: str, now: datetime) -> None:
+        """Let an interval go by before the next wake of an episode that is open again: nobody missed what was not due."""
+        if self.get(session) is not None:
+            instant = self.instant(now)
+            self.change(session, now, lambda waking: begun_anew(waking, instant))
 
     def pause_all(self, now: datetime) -> None:
         """Wake no session of the repository any more; where that is so already, it is so since then."""
@@ -138,8 +149,8 @@ class Wakes:
 
 
 def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> Waking:
-    """The wakes of an episode to which nothing happened yet."""
-    if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (session,)).fetchone() is None:
+    """The wakes of an episode to which nothing happened yet; raises UsageError where no episode can have that id."""
+    if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (checked_id(session),)).fetchone() is None:
         raise NotFoundError(f"no episode {session} was ever opened here; majordomus episode open opens it")
     return Waking(anchor=now, all_paused=_all_paused(connection))
 

@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from brief.core.cadence import MINUTE, Instant, Rules, Skip, Standing, standing
 from brief.core.waking import (
@@ -20,8 +18,10 @@ from brief.core.waking import (
     briefed,
     lost,
     offered,
+    owes_with_prompt,
     prompted,
     recomposed,
+    tidied,
     told_outcome,
     withdrawn,
 )
@@ -193,7 +193,30 @@ def test_lost() -> None:
     assert lost(FRESH, later) == (FRESH, ())
 
 
+def test_look_tidies_the_outbox() -> None:
+    """A look withdraws what may not wait any longer, and of an idle session what is lost too, whatever keeps it."""
+    waiting, later = beat(FRESH, RULES, at(20), PROMPT)[0], at(30)
+    off = replace(RULES, on=False)
+    assert tidied(waiting, RULES, later, is_idle=True) == (waiting, ())
+    assert counted(tidied(waiting, off, later, is_idle=True)) == [("wake", "withdrawn: off", 1)]
+    assert counted(tidied(replace(waiting, stopped=True), RULES, later, is_idle=False)) == [
+        ("wake", "withdrawn: stopped", 1)
+    ]
+    for rules in (RULES, off):
+        assert tidied(handed_out(), rules, later, is_idle=False) == (handed_out(), ())
+        assert counted(tidied(handed_out(), rules, later, is_idle=True)) == [("wake", "lost", 1)]
+
+
 # ---------------------------------------------------------------- the person
+
+
+def test_prompt_while_a_client_holds_a_wake() -> None:
+    """A person's prompt does not carry the brief which a wake carries in the same moment; once that is lost it does."""
+    waiting, waking = beat(FRESH, RULES, at(20), PROMPT)[0], handed_out()
+    assert owes_with_prompt(waiting, RULES, at(20))
+    assert [owes_with_prompt(waking, RULES, at(minutes)) for minutes in (20, 22, 23)] == [False, False, True]
+    held = told_outcome(waking, "p", "held", at(21))[0]
+    assert owes_with_prompt(held, RULES, at(21))
 
 
 def test_limit() -> None:
@@ -227,39 +250,3 @@ def test_a_day_of_a_still_repository(changed: bool, wakes: int, skips: int) -> N
             waking = told_outcome(offered(waking, at(minutes).wall)[0], "p", "submitted", at(minutes))[0]
             told[0] += 1
     assert told == [wakes, skips]
-
-
-steps = st.sampled_from(["beat", "look", "submitted", "dropped", "held", "failed", "prompt", "brief", "off", "restart"])
-
-
-@given(st.lists(st.tuples(steps, st.integers(0, 45)), max_size=80))
-def test_whatever_happens(events: list[tuple[str, int]]) -> None:
-    """Two wakes are never nearer than an interval, none follows Esc or the limit, and one prompt at most is there."""
-    waking, minutes, last, since_person, stopped = FRESH, 0, -99_999, 0, False
-    rules = replace(RULES, limit=3)
-    for name, span in events:
-        minutes += span
-        now = at(minutes)
-        if name == "beat":
-            had = waking.prompt
-            waking = beat(waking, rules, now, PROMPT.model_copy(update={"id": str(minutes)}))[0]
-            assert had is None or waking.prompt == had
-        elif name == "look":
-            waking = offered(lost(waking, now)[0], now.wall)[0]
-        elif name in ("submitted", "dropped", "held", "failed") and waking.prompt:
-            was_offered = waking.prompt.offered is not None
-            waking = told_outcome(waking, waking.prompt.id, name, now)[0]  # type: ignore[arg-type]  # one of the outcomes
-            stopped = stopped or (name == "dropped" and was_offered)
-            if name == "submitted" and was_offered:
-                assert minutes - last >= 20
-                assert not stopped
-                assert since_person < 3
-                last, since_person = minutes, since_person + 1
-        elif name == "prompt":
-            waking, since_person, stopped = prompted(waking)[0], 0, False
-        elif name == "brief":
-            waking = briefed(waking, "mod", 1, "f", now)[0]
-        elif name == "off":
-            waking = begun_anew(waking, now)[0]
-        else:
-            waking = replace(waking, anchor=Instant(waking.anchor.wall))

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from brief.clones.asking import Neighbour, unread
 from brief.clones.neighbours import Neighbourhood
 from brief.core.claims import Claim
-from brief.core.episode import Episode, KnownEpisode
+from brief.core.episode import Client, Episode, KnownEpisode
 from brief.core.locks import Owner
 from brief.core.model import Board, EpisodeState, PeersSection, Status
 from brief.core.settings import Settings
@@ -52,6 +52,10 @@ class OneSession:
 
     def waking(self, episode_id: str) -> None:
         """Nobody wakes it."""
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
+        """None that is known."""
+        return ()
 
     def claims(self) -> tuple[Claim, ...]:
         """It claims nothing."""

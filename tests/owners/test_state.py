@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from brief.core.cadence import Instant
-from brief.core.model import EpisodeState, StateData, Status
+from brief.core.episode import Client
+from brief.core.model import EpisodeState, Level, StateData, Status
 from brief.core.task import Task
 from brief.core.waking import Waking
 from brief.owners.state import answer
@@ -157,3 +158,18 @@ def test_what_keeps_it_from_being_woken(fields: Any, limit: int, kept: str | Non
     assert [row.text for row in found.rows if told and row.text.startswith(told)] == [row.text for row in found.rows]
     off = answer(world(sessions), ask())
     assert (data(off).wakes, off.rows) == (None, ())
+
+
+def test_several_clients_of_one_session() -> None:
+    """That a session is open twice is told to both, where and by which process; that it is open once, to nobody."""
+    clients = [Client(number, f"/src/{number}\x1b[31m") for number in range(1, 6)]
+    assert answer(world(Known([episode()], clients=clients[:1])), ask()).rows == ()
+    (two,) = answer(world(Known([episode()], clients=clients[:2])), ask()).rows
+    assert two.text == (
+        "open in 2 clients, process 1 in /src/1, process 2 in /src/2; "
+        "the first is woken, none knows what another is told: end all but one"
+    )
+    assert (two.level, two.pin) == (Level.HIGH, "this session is open in several clients")
+    (five,) = answer(world(Known([episode()], clients=clients)), ask()).rows
+    assert "open in 5 clients" in five.text
+    assert "/src/4" not in five.text

@@ -3,96 +3,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-import time_machine
 
 from brief.answering.waking import composed_wake
 from brief.core.waking import Prompt
 from brief.desk import Desk, Look
 from brief.server import schedule as module
 from brief.server.schedule import Schedule
-from brief.sessions.database import Database
+from clocked import Clocked, clocked, run
 from lab import Lab, until
 from place import ANN, BEGIN, BOB
-from serving import ask, finish, serve, write_policy
-from woken import ON, Woken
+from serving import ask, finish, lease, serve, write_policy
+from woken import ON
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-
-
-class Clocked(Woken):
-    """A place whose wall clock is that of the whole process, the scheduler's too."""
-
-    def __init__(self, lab: Lab, database: Database, traveller: time_machine.Traveller) -> None:
-        super().__init__(lab, database)
-        self._traveller = traveller
-
-    def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
-        """So many minutes go by for everybody."""
-        super().after(minutes, set_by=set_by)
-        self._traveller.move_to(self.clock.now)
-
-    async def seen(self, session: str = ANN) -> None:
-        """A session is idle."""
-        episode = {one.episode.id for one in self.board.known()}
-        if session not in episode:
-            await asyncio.to_thread(self.look, session=session)
-
-    async def settled(self) -> None:
-        """The schedule has looked, and all that was called for by then is done."""
-        await self.schedule.look()
-        while True:
-            await asyncio.sleep(0)
-            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            if not others:
-                return
-            await asyncio.wait(others)
-
-    async def has_prompt(self, session: str = ANN) -> bool:
-        """Whether one waits, once the schedule has looked."""
-        await self.settled()
-        waking = self.board.waking(session)
-        return waking is not None and waking.prompt is not None
-
-    def submitted(self, session: str = ANN) -> None:
-        """The session has taken what waits."""
-        prompt = self.look(session=session).prompt
-        assert prompt is not None
-        assert self.tell(prompt.id, "submitted", session).recorded
-
-    def notes(self) -> str:
-        """The notes of a brief."""
-        return "\n".join(self.desk.look(str(self.lab.repo)).notes)
 
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Clocked]:
     """A repository with one commit, a server's desk and its schedule, at BEGIN."""
-    lab.commit()
-    lab.state.mkdir()
-    with (
-        time_machine.travel(BEGIN, tick=False) as traveller,
-        contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database,
-    ):
-        yield Clocked(lab, database, traveller)
-
-
-def run(story: Coroutine[Any, Any, None], place: Clocked) -> None:
-    """Let a story happen in one event loop, at whose end the schedule ends."""
-
-    async def told() -> None:
-        try:
-            await story
-        finally:
-            place.schedule.end()
-
-    asyncio.run(told())
+    with clocked(lab) as made:
+        yield made
 
 
 # ---------------------------------------------------------------- the cadence, by the real scheduler
@@ -115,7 +53,7 @@ def test_once_an_interval(place: Clocked) -> None:
     run(story(), place)
 
 
-@pytest.mark.parametrize(("jump", "missed"), [(HOUR, 2), (3 * DAY, 215), (21 * DAY, 1_511)])
+@pytest.mark.parametrize(("jump", "missed"), [(HOUR, 2), (9 * HOUR, 26), (3 * DAY, 215), (21 * DAY, 1_511)])
 def test_sleep_is_made_up_once(place: Clocked, jump: timedelta, missed: int) -> None:
     """R1: after a sleep one prompt is composed, the brief says how many were made up and skipped, and none follows it."""
 
@@ -299,24 +237,6 @@ def test_other_checkouts(place: Clocked) -> None:
     run(story(), place)
 
 
-def test_a_day_in_a_minute(place: Clocked) -> None:
-    """R20: in 24 hours a session that nobody speaks to is woken up to the limit, and the rest is on record."""
-
-    async def story() -> None:
-        await place.seen()
-        await place.settled()
-        woken = 0
-        for _ in range(72):
-            place.after(20)
-            if await place.has_prompt():
-                await asyncio.to_thread(place.submitted)
-                woken += 1
-        counted = place.counted()
-        assert (woken, counted["wake submitted"], counted["skipped limit"]) == (12, 12, 60)
-
-    run(story(), place)
-
-
 def test_server_that_holds_no_more(place: Clocked) -> None:
     """A superseded server queues nothing, and its schedule ends."""
     holds = True
@@ -458,4 +378,19 @@ def test_bad_input(lab: Lab, path: str, body: dict[str, Any], status: int) -> No
     answer = ask(lab, "POST", path, body)
     assert answer.status == status
     assert json.loads(answer.body)["error"]
+    assert looked(lab)["switch"] == "off"
+
+
+@pytest.mark.parametrize("path", ["look", "outcomes", "prompt"])
+def test_five_megabytes(lab: Lab, path: str) -> None:
+    """A body of 5 MB is answered 413 without being read, and the server goes on."""
+    lab.commit()
+    serve(lab)
+    body = json.dumps({"root": str(lab.repo), "session": "x" * 5_000_000}).encode()
+    head = f"POST /api/v1/episodes/{path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(lease(lab)["socket"])
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 413")
     assert looked(lab)["switch"] == "off"

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from brief.core.model import EpisodeState
 from brief.core.settings import POLICY_FILE
+from brief.sessions.board import Board
+from brief.sessions.database import Database
+from brief.sessions.episodes import open_episodes
 from lab import Lab, until
 from serving import (
     FAST_LOOKS,
@@ -163,6 +169,21 @@ def test_a_server_that_nobody_calls_ends(lab: Lab) -> None:
     events = [json.loads(line) for line in (lab.state / "server.log").read_text().splitlines()]
     assert [e["event"] for e in events] == ["serving", "ending", "ended"]
     assert events[1]["reason"] == "nobody called"
+
+
+def test_a_session_that_nobody_closes_keeps_no_server(lab: Lab) -> None:
+    """An episode that is to be woken, and whose client is gone without a word, keeps no server; it stays open for the next."""
+    lab.commit()
+    lab.state.mkdir()
+    write_policy(lab, "version: 1\nserver:\n  idle_minutes: 1\nsession:\n  brief_on_interval: true\n")
+    with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:
+        here, now = str(lab.repo), datetime.now(UTC)
+        Board(database).open(
+            "e1", provider="codex", checkout=here, branch=None, process=None, state=EpisodeState.IDLE, now=now
+        )
+    assert finish(launch(lab, _AN_HOUR_A_TICK))[0] == 0
+    with contextlib.closing(Database(lab.state / "majordomus.db", epoch=None)) as database:
+        assert [episode.is_open for episode in open_episodes(database)] == [True]
 
 
 def test_a_server_with_a_port_in_use_answers_by_its_socket(lab: Lab) -> None:

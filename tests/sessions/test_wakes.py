@@ -3,7 +3,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -13,7 +14,7 @@ import pytest
 from brief.core.cadence import MINUTE, Instant, Rules
 from brief.core.errors import NotFoundError, StoreError, SupersededError
 from brief.core.model import EpisodeState
-from brief.core.waking import Change, Entry, Prompt, Waking, queued, unchanged
+from brief.core.waking import Change, Entry, Prompt, Waking, queued, told_outcome, unchanged
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
@@ -38,10 +39,10 @@ class Server:
         self.board = Board(self.database)
         self.wakes = self.board.wakes = Wakes(self.database, lambda: self.steady)
 
-    def open(self, name: str = "e1") -> None:
+    def open(self, name: str = "e1", now: datetime = NOW) -> None:
         """Open an episode."""
         idle = EpisodeState.IDLE
-        self.board.open(name, provider="codex", checkout="/r", branch=None, process=None, state=idle, now=NOW)
+        self.board.open(name, provider="codex", checkout="/r", branch=None, process=None, state=idle, now=now)
 
 
 @pytest.fixture
@@ -56,6 +57,11 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def queue(waking: Waking) -> Change:
     """A prompt is put into the outbox."""
     return queued(waking, PROMPT, 0, RULES, waking.anchor)
+
+
+def count(entries: tuple[Entry, ...], waking: Waking) -> Change:
+    """Nothing but that something is counted."""
+    return waking, entries
 
 
 def test_nothing_happened_yet(server: Server) -> None:
@@ -138,6 +144,39 @@ def test_forgotten_episode(server: Server, monkeypatch: pytest.MonkeyPatch) -> N
     server.board.close("e1", "ended", NOW)
     assert server.wakes.get("e1") is None
     assert server.wakes.ledger("e1") == ()
+
+
+def test_thousands_of_sessions(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many sessions come and go, what is kept of them is bounded: in the tables, and in memory of the open alone."""
+    monkeypatch.setattr("brief.sessions.board.MOST_STORED", 5)
+    for number in range(300):
+        name = f"s{number}"
+        server.open(name)
+        server.wakes.change(name, NOW, queue)
+        for outcome in ("held", "held", "failed", "submitted"):
+            entries = (Entry("wake", outcome), Entry("injected", "mod", size=9))
+            server.wakes.change(name, NOW, partial(count, entries))
+        server.board.close(name, "ended", NOW + number * MINUTE)
+        server.wakes.change(name, NOW, lambda waking: told_outcome(waking, "p", "submitted", waking.anchor))
+    with server.database.read() as connection:
+        counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("wakes", "ledger")]
+    assert counts == [5, 5 * 5]
+    server.wakes.change("e1", NOW, unchanged)
+    assert set(server.wakes.open()) == set(server.wakes._anchors) == {"e1"}
+
+
+def test_opened_again(server: Server) -> None:
+    """An episode that was closed begins its interval when it is open again, by both clocks, and keeps all else."""
+    server.wakes.change("e1", NOW, lambda waking: (replace(waking, unprompted=3, stopped=True, briefed=NOW), ()))
+    server.board.close("e1", "ended", NOW)
+    server.steady = 900.0
+    later = NOW + timedelta(days=3)
+    server.open("e1", later)
+    assert server.wakes.get("e1") == Waking(Instant(later, 900.0), unprompted=3, stopped=True, briefed=NOW)
+    server.open("e1", later + MINUTE)
+    found = server.wakes.get("e1")
+    assert found is not None
+    assert found.anchor.wall == later
 
 
 def test_many_at_once(server: Server) -> None:

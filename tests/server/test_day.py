@@ -1,0 +1,149 @@
+"""R20: a day of the schedule in accelerated time, by the real scheduler, with a client that looks every two minutes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from brief.answering import looks
+from brief.answering.wakes import wakes_text
+from brief.answering.waking import composed_wake
+from brief.core.waking import Prompt
+from brief.desk import Desk, Look
+from clocked import Clocked, clocked, run
+from lab import Lab
+from place import ANN
+from woken import ON
+
+BETWEEN_LOOKS = 2
+
+
+MOST_GROWN = 200_000
+"""Bytes by which a process may grow in 22 hours: what libraries cache and the interpreter keeps at hand, as measured 80,000."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds: what Python allocated, open descriptors, threads."""
+
+    memory: tracemalloc.Snapshot
+    descriptors: int
+    threads: int
+
+    @classmethod
+    def now(cls) -> Held:
+        """As it is once nothing is left to be collected."""
+        gc.collect()
+        memory = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(False, tracemalloc.__file__)])
+        return cls(memory, len(os.listdir("/proc/self/fd")), threading.active_count())
+
+    def grown_since(self, before: Held) -> int:
+        """By how many bytes; a table of the interpreter that was doubled is one block, and no leak is."""
+        grown = self.memory.compare_to(before.memory, "lineno")
+        return sum(each.size_diff for each in grown if abs(each.count_diff) > 1)
+
+
+class Day:
+    """A session before which nobody sits: how often it was woken, and what its last look was answered."""
+
+    def __init__(self, place: Clocked) -> None:
+        self.place = place
+        self.woken = 0
+        self.last: looks.Looked | None = None
+
+    async def hours(self, count: int) -> None:
+        """So many hours go by."""
+        for _ in range(count * 60 // BETWEEN_LOOKS):
+            self.place.after(BETWEEN_LOOKS)
+            await self.place.settled()
+            await self.look()
+
+    async def look(self) -> None:
+        """The session is idle, and submits what it is handed."""
+        desk, root = self.place.desk, str(self.place.lab.repo)
+        self.last = await looks.look(desk, looks.LookInputs(root=root, session=ANN, state="idle", pid=os.getpid()))
+        if self.last.prompt is not None:
+            told = looks.OutcomeInputs(root=root, session=ANN, prompt=self.last.prompt.id, outcome="submitted")
+            assert (await looks.outcome(desk, told)).recorded
+            self.woken += 1
+
+
+@pytest.fixture
+def place(lab: Lab) -> Iterator[Clocked]:
+    """A still repository, whose session knows all about it."""
+    with clocked(lab) as made:
+        made.prompt()
+        yield made
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Where prompts were composed, one by one."""
+    told: list[str] = []
+
+    def counting(where: str) -> None:
+        async def counted(desk: Desk, look: Look) -> Prompt:
+            told.append(where)
+            return await composed_wake(desk, look)
+
+        monkeypatch.setattr(f"{where}.composed_wake", counted)
+
+    for where in ("brief.server.schedule", "brief.answering.outbox"):
+        counting(where)
+    return told
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    """What is allocated is counted."""
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def test_always(place: Clocked, composed: list[str]) -> None:
+    """`always` wakes twelve times, composes as often, then says that the limit is reached, and counts the other sixty."""
+    day = Day(place)
+    run(day.hours(24), place)
+    assert day.woken == len(composed) == 12
+    counted = place.counted()
+    assert (counted["wake queued"], counted["wake submitted"], counted["skipped limit"]) == (12, 12, 60)
+    assert day.last is not None
+    assert "wake limit reached" in day.last.line
+    assert "12 wakes with no prompt of a person between" in wakes_text(place.wakes())
+    assert "schedule:" not in place.notes()
+
+
+def test_changed(place: Clocked, composed: list[str]) -> None:
+    """`changed` composes once an interval, wakes nobody of a still repository, and has 72 skips on record."""
+    place.policy(f"{ON}  brief_when: changed\n")
+    day = Day(place)
+    run(day.hours(24), place)
+    assert (day.woken, len(composed)) == (0, 72)
+    assert {name: count for name, count in place.counted().items() if "injected" not in name} == {
+        "skipped unchanged": 72
+    }
+    assert "schedule:" not in place.notes()
+
+
+@pytest.mark.usefixtures("traced")
+def test_nothing_grows(place: Clocked) -> None:
+    """From the second hour to the last neither memory, nor descriptors, nor threads grow, however many briefs were made."""
+    place.policy(f"{ON}  wake_limit: 0\n")
+    day, held = Day(place), []
+
+    async def story() -> None:
+        for hours in (2, 22):
+            await day.hours(hours)
+            held.append(Held.now())
+
+    run(story(), place)
+    begin, end = held
+    assert (end.descriptors, end.threads) == (begin.descriptors, begin.threads)
+    assert end.grown_since(begin) < MOST_GROWN
