@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import statistics
 import subprocess
@@ -15,19 +16,30 @@ _END = b"\r\n\r\n"
 _LENGTH = b"content-length: "
 
 
-class Client:
-    """One connection over a Unix socket; `get` asks for the same path again and again."""
+def get(target: str) -> bytes:
+    """The request for what stands below `/api/v1`."""
+    return f"GET /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\n\r\n".encode()
 
-    def __init__(self, path: str, target: str) -> None:
-        self._request = f"GET /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\n\r\n".encode()
+
+def post(target: str, **fields: object) -> bytes:
+    """The request that tells these fields as JSON."""
+    body = json.dumps(fields).encode()
+    head = f"POST /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\ncontent-type: application/json\r\n"
+    return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+
+
+class Client:
+    """One connection over a Unix socket, which is kept for every request."""
+
+    def __init__(self, path: str) -> None:
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._connection.settimeout(10)
         self._connection.connect(path)
 
-    def get(self) -> float:
+    def ask(self, request: bytes) -> float:
         """Ask and read the whole answer; milliseconds. Raises RuntimeError for an answer other than 200."""
         begun = time.perf_counter()
-        self._connection.sendall(self._request)
+        self._connection.sendall(request)
         received = self._connection.recv(262_144)
         while _END not in received:
             received += self._connection.recv(262_144)
@@ -56,12 +68,13 @@ def _missing(received: bytes) -> int:
 
 def median_get(path: str, target: str, count: int, before: Callable[[int], object] = lambda _: None) -> float:
     """The median of `count` calls, in milliseconds; `before` each is done what `before` does, with its number."""
-    with Client(path, target) as client:
-        client.get()
+    request = get(target)
+    with Client(path) as client:
+        client.ask(request)
         spent = []
         for number in range(count):
             before(number)
-            spent.append(client.get())
+            spent.append(client.ask(request))
     return statistics.median(spent)
 
 
@@ -74,11 +87,12 @@ def throughput(path: str, target: str, clients: int, seconds: float) -> float:
 
 def _rate(path: str, target: str, seconds: float) -> float:
     """Answers a second to this process alone."""
-    with Client(path, target) as client:
-        client.get()
+    request = get(target)
+    with Client(path) as client:
+        client.ask(request)
         count, begun = 0, time.perf_counter()
         while time.perf_counter() - begun < seconds:
-            client.get()
+            client.ask(request)
             count += 1
         return count / (time.perf_counter() - begun)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bench.client import Client
+from bench.client import Client, get
 from bench.report import Row, ms
 from bench.scene import Scene
 
@@ -72,11 +72,11 @@ def _settle(scene: Scene, clones: int) -> None:
 
 def _gathered(scene: Scene, count: int) -> list[float]:
     """Milliseconds of so many briefs, each for which every neighbour is asked anew."""
-    target = "/brief?" + urlencode({"root": str(scene.repo)})
+    request = get("/brief?" + urlencode({"root": str(scene.repo)}))
     spent = []
-    with Client(scene.lease["socket"], target) as client:
+    with Client(scene.lease["socket"]) as client:
         for _ in range(count):
             time.sleep(ASKED_ANEW_SECONDS)
             scene.touch_notice()
-            spent.append(client.get())
+            spent.append(client.ask(request))
     return spent

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from brief.core.settings import POLICY_FILE
 from brief.fast.ask import ask
 from brief.fast.lease import NoServerError
 from brief.fast.locate import locate
@@ -23,14 +24,19 @@ _FILES = 500
 
 
 class Scene(Lab):
-    """A repository of 500 files with `worktrees` linked work trees and `notices` notices; no server runs at first."""
+    """A repository of 500 files with `worktrees` linked work trees and `notices` notices; no server runs at first.
 
-    def __init__(self, worktrees: int = 0, notices: int = 0, files: int = _FILES) -> None:
+    A `policy` is committed, so that every checkout has it.
+    """
+
+    def __init__(self, worktrees: int = 0, notices: int = 0, files: int = _FILES, policy: str = "") -> None:
         super().__init__()
         # The command as it is installed: it finds its package by itself, as a person's does.
         del self.env["PYTHONPATH"]
         for number in range(files):
             (self.repo / f"file-{number}.txt").write_text(f"{number}\n")
+        if policy:
+            write_policy(self.repo, policy)
         self.commit("begin")
         for number in range(worktrees):
             self.worktree(f"tree-{number}")
@@ -53,12 +59,16 @@ class Scene(Lab):
         """A question to the server, over a connection of its own."""
         return ask(self.common_dir, "GET", path, [("root", str(self.repo)), *params.items()], seconds=10).json()
 
+    @property
+    def roots(self) -> list[Path]:
+        """Every checkout, the primary one first."""
+        return [self.repo, *sorted(self.base.glob("tree-*"))]
+
     def open_sessions(self, count: int) -> list[str]:
         """Open so many episodes, spread over the checkouts; their ids."""
-        roots = [str(self.repo), *(str(path) for path in sorted(self.base.glob("tree-*")))]
-        ids = [str(uuid.UUID(int=number + 1, version=4)) for number in range(count)]
+        roots, ids = self.roots, [session_id(number) for number in range(count)]
         for number, session in enumerate(ids):
-            body = {"root": roots[number % len(roots)], "session": session, "provider": "claude-code"}
+            body = {"root": str(roots[number % len(roots)]), "session": session, "provider": "claude-code"}
             answer = ask(self.common_dir, "POST", "/episodes", [], body)
             if answer.status != 200:
                 raise RuntimeError(answer.body.decode())
@@ -107,6 +117,18 @@ class Server:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         kibibytes = next(int(text.split()[1]) for text in lines if text.startswith("VmRSS:"))
         return kibibytes * 1024 / 1e6
+
+
+def session_id(number: int) -> str:
+    """The id of one of many sessions."""
+    return str(uuid.UUID(int=number + 1, version=4))
+
+
+def write_policy(root: Path, text: str) -> None:
+    """Let a checkout have that policy from now on."""
+    path = root / POLICY_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def wait_for_answer(common_dir: str, seconds: float = 20.0) -> None:

@@ -23,7 +23,7 @@ from brief.core.errors import (
     SupersededError,
     UsageError,
 )
-from brief.core.model import SECTIONS, AnsweredBy, Brief, Repository, Section
+from brief.core.model import SECTIONS, AnsweredBy, Brief, Level, Repository, Section
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
 from brief.fast.lease import state_dir
@@ -35,8 +35,8 @@ from brief.joined import Joined
 from brief.notices.store import NoticeStore, Shelf
 from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
-from brief.owners.peers import without
-from brief.owners.world import Ask, Sessions, World, own_episode
+from brief.owners.peers import peers_of, with_one_less
+from brief.owners.world import Ask, Sessions, World, episodes_here, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
 from brief.served import Served
 from brief.sessions.board import Board
@@ -56,14 +56,29 @@ _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections."""
+    """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections.
+
+    `world` lists the checkouts as they were listed for this look, so that one look lists them once.
+    """
 
     here: Located
     ask: Ask
     repository: Repository
+    world: World
     policy: Policy
     notes: tuple[str, ...]
     signature: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """The sections that are alike in every checkout of the same settings, asked for everybody.
+
+    They keep their urgent rows alone, and `peers` are the sessions told in them.
+    """
+
+    sections: tuple[Section, ...]
+    peers: frozenset[str]
 
 
 class Desk:
@@ -103,7 +118,7 @@ class Desk:
         self._composer = Composer(OWNERS, deadline_seconds)
         self._looks: Joined[Look] = Joined()
         self._fresh: Fresh[Brief] = Fresh()
-        self._glances: Fresh[tuple[Section, ...]] = Fresh()
+        self._glances: Fresh[_Others] = Fresh()
         self.world = World(
             common_dir=common_dir,
             state_dir=state_dir(common_dir),
@@ -138,6 +153,7 @@ class Desk:
             here=here,
             ask=ask,
             repository=place,
+            world=replace(self.world, worktrees=lambda: checkouts) if checkouts else self.world,
             policy=policy,
             notes=tuple(clean(text, 600) for text in notes),
             signature=(checkouts, place, notes, settings, *self._signature(ask)),
@@ -170,22 +186,33 @@ class Desk:
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
         """One section, asked of its owner alone."""
         look = await in_thread(lambda: self.look(root, session, local=local))
-        return await self._composer.section(name, self.world, look.ask)
+        return await self._composer.section(name, look.world, look.ask)
 
     async def glance(self, look: Look, session: str) -> tuple[Section, ...]:
         """The sections as far as the line of a session needs them.
 
-        Its own are as they are now; the others are asked once a second for all who look from the same checkout, and
-        anew where a session came or went.
+        Its own are as they are now; the others are asked once a second for all who look, and anew where a session came
+        or went.
         """
-        ask, here = replace(look.ask, session=NOBODY), frozenset(one.episode.id for one in self._sessions.known())
-        others = self._glances.get(look.ask.root, here, lambda: self._composer.some(_OTHERS, self.world, ask))
-        own, kept = await asyncio.gather(self._composer.some(_OWN, self.world, look.ask), others)
-        found = {section.name: section for section in (*own, *kept.value)}
-        return tuple(without(found[name], session) if name == "peers" else found[name] for name in SECTIONS)
+        others = self._glances.get(look.ask.settings, self.board.comings, lambda: self._others(look))
+        own, kept = await asyncio.gather(self._composer.some(_OWN, look.world, look.ask), others)
+        found = {section.name: section for section in (*own, *kept.value.sections)}
+        if session in kept.value.peers:
+            found["peers"] = with_one_less(found["peers"])
+        return tuple(found[name] for name in SECTIONS)
+
+    async def _others(self, look: Look) -> _Others:
+        sections = await self._composer.some(_OTHERS, look.world, replace(look.ask, session=NOBODY))
+        urgent = (tuple(row for row in section.rows if row.level is not Level.NORMAL) for section in sections)
+        return _Others(
+            sections=tuple(
+                section.model_copy(update={"rows": rows}) for section, rows in zip(sections, urgent, strict=True)
+            ),
+            peers=frozenset(peer.episode for section in sections for peer in peers_of(section)),
+        )
 
     async def _composed(self, look: Look) -> Brief:
-        sections = await self._composer.sections(self.world, look.ask)
+        sections = await self._composer.sections(look.world, look.ask)
         frame = Frame(
             answered_by=self._identity(look.repository.root),
             repository=look.repository,
@@ -212,7 +239,7 @@ class Desk:
         own = own_episode(self.world, ask)
         if own is not None:
             return own.episode.id
-        here = sum(one.episode.checkout == ask.checkout for one in self._sessions.known())
+        here = len(episodes_here(self._sessions, ask))
         where = f"in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
         if here:
             raise UsageError(f"{here} episodes are open {where}")

@@ -1,7 +1,8 @@
 """Blocking work in a daemon thread of its own, awaited from the event loop.
 
 An executor would do, but its threads are waited for when the interpreter ends: one file system that hangs would keep
-the process for ever.
+the process for ever. Nor is there a most of threads that hanging ones could use up. A thread that has done its work
+takes the next for a while, since a new one costs as much as the work of a small question.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+IDLE_SECONDS = 5.0
+"""How long a thread waits for more work before it ends."""
+
 Result = TypeVar("Result")
+Work = Callable[[], None]
 
 
 def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
@@ -29,10 +35,49 @@ def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
             _later(loop, future, settle, outcome)
 
     try:
-        threading.Thread(target=run, daemon=True).start()
+        _workers.begin(run)
     except RuntimeError as fault:  # the system has no thread left
         future.set_exception(fault)
     return future
+
+
+class Workers:
+    """Threads that do work which never raises, as many as are needed at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[SimpleQueue[Work]] = []
+
+    def begin(self, work: Work) -> None:
+        """Have it done at once, by the thread that was idle last, so that those too many end, or by a new one."""
+        with self._lock:
+            given = self._idle.pop() if self._idle else None
+        if given is not None:
+            given.put(work)
+            return
+        given = SimpleQueue()
+        given.put(work)
+        threading.Thread(target=self._work, args=(given,), daemon=True).start()
+
+    def _work(self, given: SimpleQueue[Work]) -> None:
+        while (work := self._next(given)) is not None:
+            work()
+            del work  # or what it refers to would be kept for as long as the thread waits
+            with self._lock:
+                self._idle.append(given)
+
+    def _next(self, given: SimpleQueue[Work]) -> Work | None:
+        """What a thread is given; None where that is nothing for a while."""
+        with contextlib.suppress(Empty):
+            return given.get(timeout=IDLE_SECONDS)
+        with self._lock:
+            if given in self._idle:
+                self._idle.remove(given)
+                return None
+        return given.get()  # it was taken just now, and is given work
+
+
+_workers = Workers()
 
 
 def _bearable(fault: BaseException) -> BaseException:

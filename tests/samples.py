@@ -152,6 +152,10 @@ class Known:
         """All of them."""
         return self._known
 
+    def one(self, episode_id: str) -> KnownEpisode | None:
+        """The one of that id."""
+        return next((one for one in self._known if one.episode.id == episode_id), None)
+
     def signals(self, episode_id: str) -> tuple[Signal, ...]:
         """What is owed to it."""
         return tuple(one for one in self._signals if one.session == episode_id)

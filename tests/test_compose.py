@@ -13,6 +13,7 @@ from brief.compose import DEADLINE_SECONDS, Composer
 from brief.core.errors import StoreError
 from brief.core.model import SECTIONS, Section, Status
 from brief.owners.world import Answer, Ask, World
+from brief.threads import Workers
 from samples import NOW, ask, section, world
 
 SHORT = 0.2
@@ -228,6 +229,7 @@ def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.Mon
     async def story() -> tuple[tuple[Section, ...], tuple[Section, ...]]:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
+            patch.setattr("brief.threads._workers", Workers())
             without = await composer.sections(world(), ask())
         await asyncio.sleep(SHORT)
         return without, await composer.sections(world(), ask())

@@ -9,8 +9,9 @@ import threading
 
 import pytest
 
+from brief import threads
 from brief.threads import in_thread
-from lab import SOURCE
+from lab import SOURCE, until
 
 
 def test_the_loop_goes_on_while_work_blocks() -> None:
@@ -28,6 +29,46 @@ def test_the_loop_goes_on_while_work_blocks() -> None:
     waited, thread = asyncio.run(story())
     assert waited
     assert thread != threading.get_ident()
+
+
+def test_a_thread_that_is_free_takes_the_next_work_and_one_that_hangs_takes_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Work after work is done by one thread; what comes while it hangs is done by another, at once."""
+    workers = threads.Workers()
+    monkeypatch.setattr(threads, "_workers", workers)
+    free = threading.Event()
+
+    async def story() -> tuple[int, int, int]:
+        first = await in_thread(threading.get_ident)
+        until(lambda: workers._idle)
+        again = await in_thread(threading.get_ident)
+        until(lambda: workers._idle)
+        hanging = in_thread(lambda: free.wait(20))
+        other = await in_thread(threading.get_ident)
+        free.set()
+        await hanging
+        return first, again, other
+
+    first, again, other = asyncio.run(story())
+    assert first == again
+    assert other != first
+
+
+def test_threads_that_nobody_needs_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while without work no thread of it is left."""
+    workers = threads.Workers()
+    monkeypatch.setattr(threads, "_workers", workers)
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.01)
+    before = set(threading.enumerate())
+
+    async def story() -> None:
+        await asyncio.gather(*(in_thread(lambda: None) for _ in range(4)))
+
+    asyncio.run(story())
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+    assert workers._idle == []
 
 
 @pytest.mark.parametrize("fault", [KeyError("x"), TimeoutError(), GeneratorExit("x")])
@@ -64,6 +105,7 @@ def test_no_thread_to_be_had_is_a_fault_of_the_await(monkeypatch: pytest.MonkeyP
     async def story() -> None:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
+            patch.setattr(threads, "_workers", threads.Workers())
             working = in_thread(lambda: None)
         await working
 
@@ -91,6 +133,8 @@ def test_a_loop_that_ended_is_no_fault_of_the_thread(monkeypatch: pytest.MonkeyP
     """Work that ends after its loop did ends without a word."""
     free, said = threading.Event(), list[str]()
     monkeypatch.setattr(threading, "excepthook", lambda told: said.append(str(told.exc_value)))
+    monkeypatch.setattr(threads, "_workers", threads.Workers())
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.01)
     before = set(threading.enumerate())
 
     async def story() -> None:

@@ -12,7 +12,7 @@ from brief.core.episode import Episode, KnownEpisode
 from brief.core.life import MOST_CLOSED
 from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.text.sanitize import ago, clean, span
-from brief.desk import Desk
+from brief.desk import Desk, Look
 from brief.sessions.processes import find_process
 from brief.threads import in_thread
 
@@ -53,21 +53,21 @@ class Episodes(Wire):
 
 async def open_episode(desk: Desk, asked: OpenInputs) -> OneEpisode:
     """Open an episode in the checkout; without an id it gets a new UUID."""
+    return await in_thread(lambda: opened(desk, desk.look(asked.root), asked))
 
-    def work() -> OneEpisode:
-        look = desk.look(asked.root)
-        known = desk.board.open(
-            asked.session or str(uuid.uuid4()),
-            provider=asked.provider,
-            checkout=look.ask.checkout,
-            branch=look.repository.branch,
-            process=find_process(asked.pid) if asked.pid is not None else None,
-            state=asked.state,
-            now=desk.now(),
-        )
-        return OneEpisode(episode=known.episode)
 
-    return await in_thread(work)
+def opened(desk: Desk, look: Look, asked: OpenInputs) -> OneEpisode:
+    """The episode, opened in the checkout that was looked at. Blocks on the database."""
+    known = desk.board.open(
+        asked.session or str(uuid.uuid4()),
+        provider=asked.provider,
+        checkout=look.ask.checkout,
+        branch=look.repository.branch,
+        process=find_process(asked.pid) if asked.pid is not None else None,
+        state=asked.state,
+        now=desk.now(),
+    )
+    return OneEpisode(episode=known.episode)
 
 
 async def close_episode(desk: Desk, asked: CloseInputs) -> OneEpisode:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from brief.answering.episodes import OpenInputs, open_episode
+from brief.answering.episodes import OpenInputs, opened
 from brief.answering.outbox import PromptToSubmit, concluded, due_at, handed_out
 from brief.answering.shape import Inputs
 from brief.answering.telling import alerts_told, brief_told
@@ -97,8 +97,7 @@ class Attached(Wire):
 
 async def look(desk: Desk, asked: LookInputs) -> Looked:
     """Note what the session does, and answer with the line and what it is to do."""
-    here = await in_thread(lambda: desk.look(asked.root, asked.session))
-    has_it = await _heard(desk, here, asked, EpisodeState(asked.state))
+    here, has_it = await in_thread(lambda: _heard(desk, asked, EpisodeState(asked.state)))
     rules, reason = rules_for(desk, here, asked.scope)
     sections = await desk.glance(here, asked.session)
     # Last, since what fails after it would lose the prompt.
@@ -127,20 +126,22 @@ def looked_text(answer: Looked) -> str:
     return f"{answer.line}\n"
 
 
-async def _heard(desk: Desk, here: Look, asked: MindedInputs, state: EpisodeState) -> bool:
+def _heard(desk: Desk, asked: MindedInputs, state: EpisodeState) -> tuple[Look, bool]:
     """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
 
-    False where another client has the session: then its record stays as that one says.
+    The look, and False where another client has the session: then its record stays as that one says.
     """
+    here = desk.look(asked.root, asked.session)
     now, checkout = desk.now(), here.ask.checkout
     desk.served.note(checked_id(asked.session), now)
     if asked.pid is not None and not desk.board.shown_by.note(asked.session, Client(asked.pid, checkout), now):
-        return False
-    episode = next((one.episode for one in desk.board.known() if one.episode.id == asked.session), None)
+        return here, False
+    known = desk.board.one(asked.session)
+    episode = None if known is None else known.episode
     if episode is None or (episode.state, episode.checkout) != (state, checkout) or _is_of_another(episode, asked.pid):
-        opened = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
-        await open_episode(desk, opened)
-    return True
+        said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
+        opened(desk, here, said)
+    return here, True
 
 
 def _is_of_another(episode: Episode, pid: int | None) -> bool:
@@ -187,8 +188,7 @@ def recorded_text(answer: Recorded) -> str:
 
 async def prompt(desk: Desk, asked: PromptInputs) -> Attached:
     """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
-    here = await in_thread(lambda: desk.look(asked.root, asked.session))
-    await _heard(desk, here, asked, EpisodeState.BUSY)
+    here, _ = await in_thread(lambda: _heard(desk, asked, EpisodeState.BUSY))
     if asked.human and await in_thread(lambda: owes_brief(desk, here)):
         context, carries = (await brief_told(desk, here, "mod", prompt_text)).context, "brief"
     else:

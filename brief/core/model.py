@@ -27,7 +27,7 @@ SCHEMA: Final = "majordomus.brief/v1"
 def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("a moment on the wire carries its zone")
-    return moment.astimezone(UTC)
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
 
 
 def wire_time(moment: datetime) -> str:

@@ -81,11 +81,14 @@ def _without_asker(peers: tuple[Peer, ...], world: World, ask: Ask) -> tuple[Pee
     return tuple(peer for peer in peers if peer.episode != asker)
 
 
-def without(section: Section, session: str) -> Section:
-    """The section of one who asked for everybody, with one less in its count where that session is among them."""
+def peers_of(section: Section) -> tuple[Peer, ...]:
+    """The sessions that a section tells, of which only this one does."""
+    return section.data.peers if isinstance(section.data, PeersData) else ()
+
+
+def with_one_less(section: Section) -> Section:
+    """The section of one who asked for everybody, for a session that is told in it: its count is one less."""
     data = section.data
-    if not isinstance(data, PeersData) or all(peer.episode != session for peer in data.peers):
-        return section
     return section.model_copy(update={"data": data.model_copy(update={"count": data.count - 1})})
 
 
@@ -101,7 +104,9 @@ def _scopes(world: World) -> dict[str, tuple[str, ...]]:
 
 
 def _with_scopes(peers: Iterable[Peer], scopes: Mapping[str, tuple[str, ...]]) -> tuple[Peer, ...]:
-    return tuple(peer.model_copy(update={"scope": scopes.get(peer.episode, ())}) for peer in peers)
+    return tuple(
+        peer.model_copy(update={"scope": scopes[peer.episode]}) if peer.episode in scopes else peer for peer in peers
+    )
 
 
 def _overlap_rows(world: World, ask: Ask) -> Iterator[str]:

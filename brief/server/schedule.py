@@ -163,8 +163,8 @@ class Schedule:
 
     def _look_of(self, session: str) -> Look | None:
         """The look at the checkout of an open session; None where it is open no more."""
-        checkout = next((one.episode.checkout for one in self._desk.board.known() if one.episode.id == session), None)
-        return None if checkout is None else self._desk.look(checkout, session)
+        one = self._desk.board.one(session)
+        return None if one is None else self._desk.look(one.episode.checkout, session)
 
 
 async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:

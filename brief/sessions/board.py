@@ -51,6 +51,8 @@ class Board:
         self._ordered_at = -1
         self._watched_since: datetime | None = None
         self._version = 0
+        self.comings = 0
+        """A number that grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
         self.shown_by = Clients()
 
@@ -74,6 +76,12 @@ class Board:
                 ordered = in_order(self._known(episode) for episode in self._open.values())
                 self._ordered, self._ordered_at = {one.episode.id: one for one in ordered}, self._version
             return tuple(self._ordered.values())
+
+    def one(self, episode_id: str) -> KnownEpisode | None:
+        """The open episode of this id; None where none is."""
+        with self._memory:
+            episode = self._open.get(episode_id)
+            return None if episode is None else self._known(episode)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
@@ -164,6 +172,7 @@ class Board:
                 self._stored[episode.id] = now
                 self._heard.add(episode.id)
                 self._silent.discard(episode.id)
+                self.comings += before is None
                 self._version += 1
                 return self._known(episode)
 
@@ -181,6 +190,7 @@ class Board:
                 self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != episode_id}
                 self._heard.discard(episode_id)
                 self._silent.discard(episode_id)
+                self.comings += 1
                 self._version += 1
             return episode
 
@@ -335,6 +345,10 @@ class StoredSessions:
         with self._opened() as database:
             stored = rows.open_episodes(database) if database else ()
         return tuple(KnownEpisode(episode=episode, standing="unheard") for episode in stored)
+
+    def one(self, episode_id: str) -> KnownEpisode | None:
+        """The one of them with this id; None where none is."""
+        return next((one for one in self.known() if one.episode.id == episode_id), None)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each of them."""

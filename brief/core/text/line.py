@@ -49,8 +49,8 @@ class Segment:
 
 def compose_line(sections: Sequence[Section], now: datetime, columns: int | None = None) -> str:
     """The line of a brief in at most `columns` terminal cells, in its widest form where that is None."""
-    rows = tuple(row for section in sections for row in section.rows)
-    return line(rows, segments_of(sections, now), columns)
+    pinned = tuple(row for section in sections for row in section.rows if row.level is not Level.NORMAL)
+    return line(pinned, segments_of(sections, now), columns)
 
 
 def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None) -> str:

@@ -58,6 +58,8 @@ _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 def clean(text: str, limit: int = 200) -> str:
     """`text` as one line of at most `limit` characters, `…` at the end where it was cut; idempotent."""
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return " ".join(text.split())  # most text is so, and there is nothing in it to take out
     return _cut(_one_line(_ESCAPES.sub("", _head(text, limit))), limit)
 
 

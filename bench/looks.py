@@ -1,0 +1,122 @@
+"""A thousand sessions that are minded by mods: what a look costs, and how late the wakes come into their outboxes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bench.client import Client, post
+from bench.report import Row, ms
+from bench.scene import Scene, session_id, write_policy
+from brief.fast.ask import ask
+from brief.pace import MINUTE_OF_TESTS
+
+SESSIONS = 1_000
+LOOK_MS = 3.0
+LATE_SECONDS = 1.0
+MINUTE_SECONDS = 10
+INTERVAL_MINUTES = 6
+INTERVAL = timedelta(seconds=MINUTE_SECONDS * INTERVAL_MINUTES)
+LOOKS_A_MINUTE = 6
+PATIENCE_SECONDS = 300.0
+
+OFF = f"version: 1\nsession:\n  brief_interval_minutes: {INTERVAL_MINUTES}\n"
+ON = f"{OFF}  brief_on_interval: true\n"
+DAILY = "version: 1\nsession:\n  brief_interval_minutes: 1440\n  brief_on_interval: true\n"
+WORLD = f"{SESSIONS:,} sessions in 20 worktrees, 20 notices"
+
+
+def rows(runs: int) -> Iterator[Row]:
+    """Looks while no wake is due; wakes that are due at the same time, then such that are spread over a minute."""
+    yield from _looks(runs)
+    yield _wakes("due at the same time", at_once=True)
+    yield _wakes("due within a minute", at_once=False)
+
+
+def _looks(runs: int) -> Iterator[Row]:
+    with Scene(worktrees=20, notices=20, policy=DAILY) as scene:
+        scene.serve()
+        requests = _requests(scene)
+        with Client(scene.lease["socket"]) as client:
+            for request in requests:
+                client.ask(request)
+            server, before = scene.server, scene.server.cpu_ms()
+            spent = [client.ask(requests[number % SESSIONS]) for number in range(max(2, runs // 10) * SESSIONS)]
+            cpu = (server.cpu_ms() - before) / len(spent)
+        beside = f"{ms(cpu)} CPU of the server each; {WORLD}"
+        usual, worst = statistics.median(spent), statistics.quantiles(spent, n=100)[98]
+        yield Row("POST /episodes/look, nothing changed", ms(usual), beside, ms(LOOK_MS), usual <= LOOK_MS)
+        yield Row("the same, 99th percentile", ms(worst), "once a second what all share is read anew")
+
+
+def _requests(scene: Scene) -> list[bytes]:
+    """The look of each session."""
+    roots = scene.roots
+    return [
+        post("/episodes/look", root=str(roots[number % len(roots)]), session=session_id(number), state="idle", width=80)
+        for number in range(SESSIONS)
+    ]
+
+
+def _wakes(when: str, *, at_once: bool) -> Row:
+    """How late the wakes of all sessions were, by the server's own moments: when each was due, and when it was queued."""
+    with Scene(worktrees=20, notices=20, policy=OFF if at_once else ON) as scene:
+        scene.env[MINUTE_OF_TESTS] = str(MINUTE_SECONDS)
+        scene.serve()
+        _begin(scene, seconds=0.0 if at_once else INTERVAL.total_seconds() - MINUTE_SECONDS)
+        if at_once:
+            time.sleep(2 * MINUTE_SECONDS / LOOKS_A_MINUTE)
+            for root in scene.roots:
+                write_policy(root, ON)
+            time.sleep(2 * MINUTE_SECONDS / LOOKS_A_MINUTE)
+        server, before = scene.server, scene.server.cpu_ms()
+        due = {one["session"]: datetime.fromisoformat(one["due"]) for one in _wakes_of(scene)}
+        late = _late(scene, due)
+        cpu = (server.cpu_ms() - before) / SESSIONS
+    told = f"{_seconds(late, 50)} s late, p99 {_seconds(late, 99)} s, at most {max(late):.2f} s"
+    beside = f"{ms(cpu)} CPU of the server each; {WORLD}"
+    met = statistics.quantiles(late, n=100)[98] <= LATE_SECONDS
+    return Row(f"{SESSIONS:,} wakes {when}, median", told, beside, f"p99 {LATE_SECONDS:.0f} s", met)
+
+
+def _begin(scene: Scene, seconds: float) -> None:
+    """The first look of every session, spread over so many seconds."""
+    begun = time.monotonic()
+    with Client(scene.lease["socket"]) as client:
+        for number, request in enumerate(_requests(scene)):
+            time.sleep(max(0.0, begun + seconds * number / SESSIONS - time.monotonic()))
+            client.ask(request)
+
+
+def _late(scene: Scene, due: dict[str, datetime]) -> list[float]:
+    """Seconds between the moment each session's first wake was due and the moment it was queued."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    time.sleep(max(0.0, (max(due.values()) - datetime.now(UTC)).total_seconds()) + LATE_SECONDS)
+    while len(queued := _queued(scene)) < len(due):
+        if time.monotonic() > end:
+            raise RuntimeError(f"{len(queued)} of {len(due)} wakes were queued within {PATIENCE_SECONDS:.0f} s")
+        time.sleep(5)
+    return [(queued[session] - moment).total_seconds() for session, moment in due.items()]
+
+
+def _queued(scene: Scene) -> dict[str, datetime]:
+    """When the wake of each session that has one was queued."""
+    return {
+        one["session"]: datetime.fromisoformat(line["last"])
+        for one in _wakes_of(scene)
+        for line in one["ledger"]
+        if (line["kind"], line["detail"]) == ("wake", "queued")
+    }
+
+
+def _wakes_of(scene: Scene) -> list[dict[str, Any]]:
+    answer = ask(scene.common_dir, "GET", "/wakes", [("root", str(scene.repo))], seconds=120)
+    sessions: list[dict[str, Any]] = answer.json()["sessions"]
+    return sessions
+
+
+def _seconds(late: Sequence[float], percentile: int) -> str:
+    return f"{statistics.quantiles(late, n=100)[percentile - 1]:.2f}"
