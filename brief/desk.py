@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from brief.clones.neighbours import Neighbourhood
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
@@ -24,6 +25,7 @@ from brief.core.errors import (
     UsageError,
 )
 from brief.core.model import SECTIONS, AnsweredBy, Brief, Level, Repository, Section
+from brief.core.settings import Settings
 from brief.core.text.sanitize import clean, wire
 from brief.derive.standing import standing
 from brief.fast.lease import state_dir
@@ -52,6 +54,15 @@ NOBODY = ""
 
 _OWN = ("state", "alerts")
 _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
+
+
+class Ground(NamedTuple):
+    """A checkout, its policy, the settings in force there, and a sentence for each that is not trusted."""
+
+    here: Located
+    policy: Policy
+    settings: Settings
+    untrusted: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +149,18 @@ class Desk:
             raise NoServerError(self._absence or "no server holds this repository")
         return self._sessions
 
-    def look(self, root: str, session: str | None = None, *, local: bool = False) -> Look:
-        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
+    def ground(self, root: str) -> Ground:
+        """What holds in the checkout of the folder `root`, which must be one of this repository. Blocks on files."""
         here = checkout_at(self._real(root))
         if here.common_dir != self.common_dir:
             raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
         policy = self._policies.read(here.root)
         settings, untrusted = effective(policy.settings, Trust.read(), self.common_dir, here.root)
+        return Ground(here, policy, settings, untrusted)
+
+    def look(self, root: str, session: str | None = None, *, local: bool = False) -> Look:
+        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
+        here, policy, settings, untrusted = self.ground(root)
         ask = Ask(root=here.root, settings=settings, session=session, local=local)
         checkouts, note = self._listed()
         place = repository(here, checkouts) if checkouts else _unlisted(here)

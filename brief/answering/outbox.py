@@ -38,7 +38,7 @@ async def handed_out(
     waits = waking.prompt is not None and waking.prompt.offered is None
     if waking.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
         return waking, None
-    is_old = abs(desk.now() - waking.prompt.composed) > FRESH_FOR
+    is_old = not waking.prompt.text or abs(desk.now() - waking.prompt.composed) > FRESH_FOR
     fresh = await composed_wake(desk, here) if is_old else waking.prompt
     return await in_thread(lambda: _taken(desk, session, fresh))
 

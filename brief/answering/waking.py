@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 from brief.answering.telling import shown_to
@@ -38,9 +39,19 @@ async def composed_wake(desk: Desk, look: Look) -> Prompt:
     )
 
 
+def unwritten_wake(now: datetime) -> Prompt:
+    """A prompt that is written when it is handed out, so that a thousand can be queued within a second."""
+    return Prompt(id=uuid.uuid4().hex, text="", facts="", composed=now)
+
+
 def rules_of(look: Look) -> Rules:
     """The rules of waking in a checkout."""
     return rules(look.ask.settings, minute())
+
+
+def rules_in(desk: Desk, root: str) -> Rules:
+    """The rules of waking in the checkout at `root`, by its policy alone; raises RepositoryError."""
+    return rules(desk.ground(root).settings, minute())
 
 
 def rules_for(desk: Desk, look: Look, scope: Scope) -> tuple[Rules, str | None]:

@@ -37,7 +37,10 @@ Outcome = Literal["submitted", "dropped", "held", "failed"]
 
 
 class Prompt(Wire):
-    """A prompt in an outbox: composed from which facts and when, since when a client has it, and how often it failed."""
+    """A prompt in an outbox: composed from which facts and when, since when a client has it, and how often it failed.
+
+    One with no text is still to be written, when it is handed out; `composed` is then when it was queued.
+    """
 
     id: str
     text: str

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
-from brief.answering.waking import composed_wake, rules_of
+from brief.answering.waking import composed_wake, rules_in, unwritten_wake
 from brief.core.cadence import NOTHING, Queue, Rules, remaining, verdict
 from brief.core.errors import MajordomusError
-from brief.core.waking import Change, Prompt, Waking, begun_anew, unchanged
+from brief.core.waking import Entry, Prompt, Waking, begun_anew, unchanged
 from brief.core.waking import beat as beaten
-from brief.desk import Desk, Look
+from brief.desk import Desk
 from brief.pace import minute
 from brief.server.strain import Strain
 from brief.threads import in_thread
@@ -128,7 +128,7 @@ class Schedule:
 
     def _rules_in(self, checkout: str) -> Rules | None:
         with contextlib.suppress(MajordomusError):
-            return rules_of(self._desk.look(checkout))
+            return rules_in(self._desk, checkout)
         return None
 
     def _begin_anew(self, session: str, *, known: bool) -> None:
@@ -144,27 +144,29 @@ class Schedule:
             await self._judged(session)
 
     async def _judged(self, session: str) -> None:
-        look = await in_thread(lambda: self._look_of(session))
-        if look is None or not self._holds():
-            return
-        waking = await self._done(session, look, None)
-        if isinstance(verdict(waking.cadence, rules_of(look), self._wakes.instant(self._desk.now())), Queue):
-            await self._done(session, look, await composed_wake(self._desk, look))
+        checkout = await self._done(session, None)
+        if checkout is not None:  # only what it would say tells whether the session is woken at all
+            look = await in_thread(lambda: self._desk.look(checkout, session))
+            await self._done(session, await composed_wake(self._desk, look))
 
-    async def _done(self, session: str, look: Look, prompt: Prompt | None) -> Waking:
-        """Do what is due; whatever happened while the prompt was composed counts."""
+    async def _done(self, session: str, composed: Prompt | None) -> str | None:
+        """Do what is due by the rules of now, also if they were others while the prompt was composed.
 
-        def step(waking: Waking) -> Change:
-            return beaten(waking, rules_of(look), self._wakes.instant(self._desk.now()), prompt)
-
-        waking, entries = await in_thread(lambda: self._wakes.change(session, self._desk.now(), step))
+        The checkout of the session where a wake is due and its prompt must be composed first, else None.
+        """
+        checkout, entries = await in_thread(lambda: self._beaten(session, composed))
         self._strain.count(entries)
-        return waking
+        return checkout
 
-    def _look_of(self, session: str) -> Look | None:
-        """The look at the checkout of an open session; None where it is open no more."""
-        one = self._desk.board.one(session)
-        return None if one is None else self._desk.look(one.episode.checkout, session)
+    def _beaten(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
+        known = self._desk.board.one(session)
+        if known is None or not self._holds():
+            return None, ()
+        checkout, moment = known.episode.checkout, self._desk.now()
+        rules, now = rules_in(self._desk, checkout), self._wakes.instant(moment)
+        prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
+        waking, entries = self._wakes.change(session, moment, lambda waking: beaten(waking, rules, now, prompt))
+        return checkout if isinstance(verdict(waking.cadence, rules, now), Queue) else None, entries
 
 
 async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:

@@ -24,6 +24,7 @@ from serving import ask, finish, lease, serve, write_policy
 from woken import ON
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+CHANGED = f"{ON}  brief_when: changed\n"
 
 
 @pytest.fixture
@@ -127,6 +128,7 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
         return await composed_wake(desk, look)
 
     monkeypatch.setattr(module, "composed_wake", slow)
+    place.policy(CHANGED)
 
     async def story() -> None:
         await place.seen()
@@ -153,6 +155,8 @@ def test_composing_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch) -
     async def broken(desk: Desk, look: Look) -> Prompt:
         raise RuntimeError("no wake today")
 
+    place.policy(CHANGED)
+
     async def story() -> None:
         await place.seen()
         await place.settled()
@@ -162,6 +166,21 @@ def test_composing_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch) -
             assert not await place.has_prompt()
         assert "schedule: 1 run failed, the last with RuntimeError: no wake today" in place.notes()
         assert await place.has_prompt()
+
+    run(story(), place)
+
+
+def test_written_when_handed_out(place: Clocked) -> None:
+    """A prompt says what is so when its session takes it, and not what was so when it was queued."""
+
+    async def story() -> None:
+        await place.seen()
+        place.after(20)
+        assert await place.has_prompt()
+        place.put("late", kind="lock", component="koda", session_id=BOB)
+        taken = await asyncio.to_thread(place.look)
+        assert taken.prompt is not None
+        assert "late title" in taken.prompt.text
 
     run(story(), place)
 
@@ -188,7 +207,7 @@ def test_policy_that_changes(place: Clocked) -> None:
 
 def test_facts_that_stay_the_same(place: Clocked) -> None:
     """Under `changed` a session that was told is not woken before something has changed."""
-    place.policy(f"{ON}  brief_when: changed\n")
+    place.policy(CHANGED)
 
     async def story() -> None:
         await asyncio.to_thread(place.prompt)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from brief.core.model import Brief, Section, Status, wire_time
 from brief.core.text.fence import defused
 from brief.core.text.page import rows_beside_reason, where
@@ -37,6 +39,10 @@ def _section(section: Section) -> list[str]:
     return [headline, *(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
 
 
+@lru_cache(maxsize=2_048)
 def _defused(text: str) -> str:
-    """The text cleaned, with nothing in it that could pass for the end of a block."""
+    """The text cleaned, with nothing in it that could pass for the end of a block.
+
+    Kept, since what fits into a room is found by rendering the same rows again and again.
+    """
     return defused(clean(text, 600))
