@@ -85,6 +85,8 @@ def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> t
 
 
 def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settings:
+    if not settings.alerts.folders:
+        return settings
     folders = [_outside(root, folder) or folder for folder in settings.alerts.folders]
     return _replace(settings, _FOLDERS, tuple(folder for folder in folders if folder not in refused))
 

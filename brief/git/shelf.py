@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 
@@ -10,7 +9,7 @@ from brief.fast.locate import read_small
 from brief.files import Stamp, any_young, stamp
 from brief.git.worktrees import Checkout, worktrees
 
-State = tuple[tuple[str, ...], tuple[Stamp | None, ...]]
+State = tuple[tuple[str, ...], dict[str, Stamp | None]]
 _MOST_LINKS = 5
 
 
@@ -24,51 +23,59 @@ class WorktreeShelf:
         self.common_dir = common_dir
         self._lock = threading.Lock()
         self._texts: dict[str, tuple[Stamp, str]] = {}
-        self._state: State = ((), ())
+        self._state: State = ((), {})
         self._listing: tuple[Checkout, ...] = ()
         self._present: tuple[int, ...] = ()
 
     def read(self, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
         """The checkouts as they are now; raises GitError where git had to be asked and failed."""
         with self._lock:
-            state = self._look()
-            lasting = not any_young(state[1])
-            if not (self._listing and state == self._state and self._present == _present(self._listing)):
+            if not self._is_unchanged():
                 self._listing = ()
-                self._listing = worktrees(self.common_dir, deadline_s)
-                self._present = _present(self._listing)
-                self._state = state
-            listing = self._listing
-            if not lasting:
-                self._forget()
-            return listing
+                state = self._look()
+                listing = worktrees(self.common_dir, deadline_s)
+                self._present = _present(listing)
+                if any_young(state[1].values()):
+                    self._texts.clear()
+                    return listing
+                self._listing, self._state = listing, state
+            return self._listing
 
-    def _forget(self) -> None:
-        self._listing = ()
-        self._texts.clear()
+    def _is_unchanged(self) -> bool:
+        """Whether all is as it was when git was asked: as long as no HEAD changes, the same files are looked at."""
+        names, stamps = self._state
+        return (
+            bool(self._listing)
+            and self._names() == names
+            and all(stamp(path) == found if found else _is_absent(path) for path, found in stamps.items())
+            and self._present == _present(self._listing)
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        """The linked work trees by their folders' names."""
+        try:
+            return tuple(sorted(os.listdir(f"{self.common_dir}/worktrees")))
+        except OSError:
+            return ()
 
     def _look(self) -> State:
-        """The linked work trees by their folders' names, and the stamps of all files that a listing depends on."""
-        common = self.common_dir
-        names: list[str] = []
-        with contextlib.suppress(OSError):
-            names = sorted(os.listdir(f"{common}/worktrees"))
-        stamps = [stamp(f"{common}/{name}") for name in ("config", "config.worktree", "packed-refs")]
-        tables = stamp(f"{common}/reftable/tables.list")
-        stamps += [tables, *self._head(common)]
-        for name in names:
-            git_dir = f"{common}/worktrees/{name}"
-            stamps += [stamp(f"{git_dir}/gitdir"), stamp(f"{git_dir}/locked"), *self._head(git_dir)]
-            if tables:
-                stamps.append(stamp(f"{git_dir}/reftable/tables.list"))
-        return tuple(names), tuple(stamps)
+        """The names of the work trees, and the stamps of all files that a listing depends on, by their paths."""
+        common, names = self.common_dir, self._names()
+        tables = "reftable/tables.list"
+        paths = [f"{common}/{name}" for name in ("config", "config.worktree", "packed-refs", tables)]
+        inner = ("gitdir", "locked", tables) if stamp(paths[-1]) else ("gitdir", "locked")
+        paths += (f"{common}/worktrees/{name}/{each}" for name in names for each in inner)
+        stamps = {path: stamp(path) for path in paths}
+        for git_dir in (common, *(f"{common}/worktrees/{name}" for name in names)):
+            stamps |= self._head(git_dir)
+        return names, stamps
 
-    def _head(self, git_dir: str) -> list[Stamp | None]:
+    def _head(self, git_dir: str) -> dict[str, Stamp | None]:
         """The stamps of HEAD and of the loose refs that it leads to."""
-        path, stamps = f"{git_dir}/HEAD", []
+        path = f"{git_dir}/HEAD"
+        stamps: dict[str, Stamp | None] = {}
         for _ in range(_MOST_LINKS):
-            seen = stamp(path)
-            stamps.append(seen)
+            seen = stamps[path] = stamp(path)
             text = self._text(path, seen)
             if not text.startswith("ref:"):
                 break
@@ -84,8 +91,16 @@ class WorktreeShelf:
         return kept[1]
 
 
+def _is_absent(path: str) -> bool:
+    """Whether nothing can be looked at there, at half the cost of a stat that fails."""
+    try:
+        return not os.access(path, os.F_OK)
+    except ValueError:
+        return True
+
+
 def _present(listing: tuple[Checkout, ...]) -> tuple[int, ...]:
     """For each checkout how much of it is there: 2 with what links it to git, 1 the bare folder, 0 nothing."""
     return tuple(
-        2 if os.path.exists(f"{checkout.root}/.git") else int(os.path.isdir(checkout.root)) for checkout in listing
+        2 if os.access(f"{checkout.root}/.git", os.F_OK) else int(os.path.isdir(checkout.root)) for checkout in listing
     )

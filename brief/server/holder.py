@@ -133,8 +133,8 @@ class Holder:
         if self.superseded_since is None:
             await self._keep(desk)
         with contextlib.suppress(MajordomusError):
-            look = await in_thread(lambda: desk.look(self.root))
-            self._idle_seconds = look.ask.settings.server.idle_minutes * 60.0
+            ground = await in_thread(lambda: desk.ground(self.root))
+            self._idle_seconds = ground.settings.server.idle_minutes * 60.0
         if self._is_unneeded(desk):
             log.info("ending", extra={"reason": self.reason or "nobody called"})
             self.ending.set()

@@ -19,7 +19,8 @@ def tend(desk: Desk) -> None:
     """One look at every open episode; raises MajordomusError where the board cannot be written."""
     board, now = desk.board, desk.now()
     known = board.known()
-    listed = _listed(desk)  # asked after the board, so that a checkout made just now is not missed
+    # Asked after the board, so that a checkout made just now is not missed, and only where it matters to somebody.
+    listed = _listed(desk) if known else None
     for episode in (one.episode for one in known):
         found = find_process(episode.process.pid) if episode.process is not None else None
         reason = ending(episode, found, listed)

@@ -143,7 +143,7 @@ def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
         return worktrees(common_dir, deadline_s)
 
     def any_young_left() -> bool:
-        return any_young(shelf._look()[1])
+        return any_young(shelf._look()[1].values())
 
     until(lambda: not any_young_left())
     monkeypatch.setattr(shelf_module, "worktrees", counted)
@@ -160,6 +160,6 @@ def test_a_head_that_leads_in_circles_or_nowhere_does_no_harm(lab: Lab) -> None:
     (lab.repo / ".git/refs/heads/main").write_text("ref: refs/heads/main\n")
     assert len(shelf._head(lab.common_dir)) > 1
     (lab.repo / ".git/HEAD").write_bytes(b"ref: a\0b")
-    assert shelf._head(lab.common_dir)[-1] is None
+    assert [*shelf._head(lab.common_dir).values()][-1] is None
     os.unlink(lab.repo / ".git/HEAD")
-    assert shelf._head(lab.common_dir) == [None]
+    assert [*shelf._head(lab.common_dir).values()] == [None]

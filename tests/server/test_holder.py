@@ -160,13 +160,13 @@ def test_a_look_that_fails_is_not_the_last(lab: Lab) -> None:
     """Whatever one look meets, the next is taken: a server that no longer looks would never give way."""
     broken = """
 from brief.desk import Desk
-real, failed = Desk.look, []
-def look(self, *args, **named):
+real, failed = Desk.ground, []
+def ground(self, *args, **named):
     if len(failed) < 2:
         failed.append(1)
         raise RuntimeError("broken")
     return real(self, *args, **named)
-Desk.look = look
+Desk.ground = ground
 """
     process = serve(lab, broken + FAST_LOOKS.replace("import", "\nimport", 1))
     _remove_lock(lab)
