@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from brief.carriers import Carriers
 from brief.clones.neighbours import Neighbourhood
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
 from brief.core.errors import (
@@ -117,6 +118,7 @@ class Desk:
         self.now = now
         self.served = Served()
         self.waiters = Waiters()
+        self.carriers = Carriers()
         self._sessions = sessions
         self._absence = absence
         self._identity = identity

@@ -14,7 +14,8 @@ from brief.answering.episodes import OpenInputs, opened
 from brief.answering.outbox import PromptToSubmit, concluded, due_at, handed_out
 from brief.answering.shape import Inputs
 from brief.answering.telling import alerts_told, brief_told
-from brief.answering.waking import Scope, owes_brief, rules_for
+from brief.answering.waking import owes_brief, rules_for
+from brief.carriers import Scope
 from brief.core.cadence import Standing, standing
 from brief.core.episode import Client, Episode, checked_id
 from brief.core.model import EpisodeState, Moment, Wire
@@ -98,7 +99,8 @@ class Attached(Wire):
 async def look(desk: Desk, asked: LookInputs) -> Looked:
     """Note what the session does, and answer with the line and what it is to do."""
     here, has_it = await in_thread(lambda: _heard(desk, asked, EpisodeState(asked.state)))
-    rules, reason = rules_for(desk, here, asked.scope)
+    desk.carriers.note(asked.session, asked.scope)
+    rules, reason = rules_for(desk, here, asked.session)
     sections = await desk.glance(here, asked.session)
     # Last, since what fails after it would lose the prompt.
     if has_it:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
 from brief.answering.waking import composed_wake
@@ -10,6 +11,8 @@ from brief.core.model import EpisodeState, Wire
 from brief.core.waking import Change, Outcome, Prompt, Waking, offered, recomposed, tidied, told_outcome
 from brief.desk import Desk, Look
 from brief.threads import in_thread
+
+log = logging.getLogger(__name__)
 
 FRESH_FOR = timedelta(minutes=2)
 """A prompt that was composed longer ago is composed anew before it is handed out."""
@@ -39,7 +42,11 @@ async def handed_out(
     if waking.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
         return waking, None
     is_old = not waking.prompt.text or abs(desk.now() - waking.prompt.composed) > FRESH_FOR
-    fresh = await composed_wake(desk, here) if is_old else waking.prompt
+    try:
+        fresh = await composed_wake(desk, here) if is_old else waking.prompt
+    except Exception as fault:  # noqa: BLE001 - whatever it is, the look has its line, and the prompt waits on
+        log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
+        return waking, None
     return await in_thread(lambda: _taken(desk, session, fresh))
 
 

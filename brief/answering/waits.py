@@ -9,7 +9,8 @@ from pydantic import Field
 from brief.answering.episodes import OpenInputs, open_episode
 from brief.answering.looks import MindedInputs
 from brief.answering.outbox import PromptToSubmit, due_at, handed_out
-from brief.answering.waking import Scope, rules_for
+from brief.answering.waking import rules_for
+from brief.carriers import Scope
 from brief.core.cadence import Rules
 from brief.core.episode import Episode
 from brief.core.model import EpisodeState, Moment, Wire
@@ -53,7 +54,8 @@ async def wait(desk: Desk, asked: WaitInputs) -> Waited:
         return Waited(at=desk.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
         await _opened(desk, asked)
-    rules, off = rules_for(desk, here, asked.scope)
+    desk.carriers.note(asked.session, asked.scope)
+    rules, off = rules_for(desk, here, asked.session)
     waking, prompt = await handed_out(desk, here, rules, await _state(desk, asked.session), draft=False)
     return Waited(
         at=desk.now(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from brief.answering.outbox import due_at
 from brief.answering.shape import Inputs, SessionInputs
-from brief.answering.waking import composed_wake, rules_of
+from brief.answering.waking import composed_wake, rules_for, rules_of
 from brief.core.cadence import Standing, standing
 from brief.core.episode import Episode
 from brief.core.errors import ConflictError, MajordomusError
@@ -18,7 +18,6 @@ from brief.core.model import Moment, Wire
 from brief.core.text.sanitize import ago, clean, span
 from brief.core.waking import Change, Waking, prompted, queued, unchanged, withdrawn
 from brief.desk import Desk, Look
-from brief.policy import switch_reason
 from brief.sessions.wakes import LedgerLine
 from brief.threads import in_thread
 
@@ -82,13 +81,17 @@ async def list_wakes(desk: Desk, asked: WakesInputs) -> AllWakes:
 
 def _all(desk: Desk) -> AllWakes:
     wakings, now, paused = desk.board.wakes.open(), desk.now(), desk.board.wakes.all_paused()
-    nothing = Waking(anchor=desk.board.wakes.instant(now), all_paused=paused)
-    told = (_one(desk, one.episode, wakings.get(one.episode.id, nothing)) for one in desk.board.known())
+    told = (_one(desk, one.episode, wakings, paused) for one in desk.board.known())
     return AllWakes(at=now, paused=paused, sessions=tuple(told))
 
 
-def _one(desk: Desk, episode: Episode, waking: Waking) -> SessionWakes:
-    stands, reason, due = _standing(desk, episode, waking)
+def _one(desk: Desk, episode: Episode, wakings: Mapping[str, Waking], paused: datetime | None) -> SessionWakes:
+    nothing = Waking(anchor=desk.board.wakes.instant(desk.now()), all_paused=paused)
+    try:
+        waking = wakings.get(episode.id) or desk.board.waking(episode.id) or nothing
+        stands, reason, due = _standing(desk, episode, waking)
+    except MajordomusError as fault:
+        waking, stands, reason, due = nothing, Standing.OFF, fault.sentence, None
     prompt = waking.prompt
     return SessionWakes(
         session=episode.id,
@@ -104,15 +107,12 @@ def _one(desk: Desk, episode: Episode, waking: Waking) -> SessionWakes:
 
 
 def _standing(desk: Desk, episode: Episode, waking: Waking) -> tuple[Standing, str | None, datetime | None]:
-    try:
-        look = desk.look(episode.checkout, episode.id)
-    except MajordomusError as fault:
-        return Standing.OFF, fault.sentence, None
-    rules = rules_of(look)
+    look = desk.look(episode.checkout, episode.id)
+    rules, off = rules_for(desk, look, episode.id)
     stands = standing(waking.cadence, rules)
     reasons = {
         Standing.ON: None,
-        Standing.OFF: switch_reason(look.policy),
+        Standing.OFF: off,
         Standing.PAUSED: "paused; majordomus wake resume ends that",
         Standing.LIMIT: f"{rules.limit} wakes with no prompt of a person between; the next one begins anew",
         Standing.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
@@ -190,11 +190,11 @@ async def wake_now(desk: Desk, asked: WakeInputs) -> AllWakes:
     look = await in_thread(lambda: _look_of_meant(desk, asked))
     session = look.ask.session or ""
     waking, _ = await in_thread(lambda: desk.board.wakes.change(session, desk.now(), unchanged))
-    _refuse(waking, look)
+    _refuse(desk, waking, look)
     prompt = await composed_wake(desk, look)
 
     def queue(waking: Waking) -> Change:
-        _refuse(waking, look)
+        _refuse(desk, waking, look)
         return queued(prompted(waking)[0], prompt, 0, rules_of(look), desk.board.wakes.instant(desk.now()))
 
     def work() -> AllWakes:
@@ -211,9 +211,9 @@ def _look_of_meant(desk: Desk, asked: WakeInputs) -> Look:
     return desk.look(episode.checkout, meant)
 
 
-def _refuse(waking: Waking, look: Look) -> None:
+def _refuse(desk: Desk, waking: Waking, look: Look) -> None:
     """Raise ConflictError where the session is not woken, whoever asks."""
-    off = switch_reason(look.policy)
+    _, off = rules_for(desk, look, look.ask.session or "")
     if off is not None:
         raise ConflictError(f"nobody is woken here: {off}")
     if waking.paused_since is not None:

@@ -6,7 +6,6 @@ import asyncio
 import uuid
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from brief.answering.telling import shown_to
 from brief.core.cadence import Rules, rules
@@ -17,9 +16,6 @@ from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.policy import switch_reason
 from brief.trust import WAKING, Trust
-
-Scope = Literal["project", "user"]
-"""For whom that which wakes is installed: for the sessions of one checkout, or for all of a person's."""
 
 UNTRUSTED = (
     "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
@@ -33,7 +29,7 @@ async def composed_wake(desk: Desk, look: Look) -> Prompt:
     shown, kept = await asyncio.gather(shown_to(desk, ask), desk.brief(ask.root, ask.session, local=False))
     return Prompt(
         id=uuid.uuid4().hex,
-        text=wake_text(kept.value, shown),
+        text=wake_text(kept.value, shown, called=bool(desk.board.signals(ask.session or ""))),
         facts=facts(kept.value),
         composed=kept.value.generated_at,
     )
@@ -54,14 +50,15 @@ def rules_in(desk: Desk, root: str) -> Rules:
     return rules(desk.ground(root).settings, minute())
 
 
-def rules_for(desk: Desk, look: Look, scope: Scope) -> tuple[Rules, str | None]:
-    """The rules for a carrier that is installed so, and why it does not wake here; None where it does."""
-    reason = switch_reason(look.policy) or _why_untrusted(desk, scope)
+def rules_for(desk: Desk, look: Look, session: str) -> tuple[Rules, str | None]:
+    """The rules for a session as its carrier is installed, and why it is not woken here; None where it is."""
+    reason = switch_reason(look.policy) or why_untrusted(desk, session)
     return replace(rules_of(look), on=reason is None), reason
 
 
-def _why_untrusted(desk: Desk, scope: Scope) -> str | None:
-    is_trusted = scope == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
+def why_untrusted(desk: Desk, session: str) -> str | None:
+    """Why the carrier of a session may not wake it in this repository; None where it may."""
+    is_trusted = desk.carriers.of(session) == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
     return None if is_trusted else UNTRUSTED
 
 

@@ -152,10 +152,20 @@ def standing(cadence: Cadence, rules: Rules) -> Standing:
     return Standing.ON
 
 
-def verdict(cadence: Cadence, rules: Rules, now: Instant) -> Verdict:
-    """What the schedule does now. Whether the facts are new is judged by `is_news`, once they are composed."""
+def is_called(anchor: Instant, called: datetime | None) -> bool:
+    """Whether a session is owed something of its own since it last had its brief: it is woken for that at once, and once."""
+    return called is not None and called > anchor.wall
+
+
+def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | None = None) -> Verdict:
+    """What the schedule does now. Whether the facts are new is judged by `is_news`, once they are composed.
+
+    `called` is since when something is owed to the session, which ends the interval sooner.
+    """
     count = due(cadence.anchor, rules.interval, now)
     stands = standing(cadence, rules)
+    if stands is Standing.ON and not cadence.waiting and is_called(cadence.anchor, called):
+        return Queue(max(0, count - 1))
     if count == 0 or stands is Standing.OFF:
         return None
     if stands is not Standing.ON:

@@ -23,17 +23,23 @@ REQUEST = (
     "Report in two to four lines: what of this concerns your work, what you would do next, and what keeps you from it. "
     "Change nothing for this, and wait then.\n"
 )
+CALL = (
+    "What this session waits for is done, as its state above says: update, and resume what waited for it. "
+    "Report in two to four lines what you did and what comes next.\n"
+)
 
 
-def wake_text(brief: Brief, shown: Sequence[Shown]) -> str:
+def wake_text(brief: Brief, shown: Sequence[Shown], *, called: bool = False) -> str:
     """At most MOST_BYTES of UTF-8: who wakes and why, locks and what is due on the session's focus, the brief, the request.
 
-    A client attaches nothing to a prompt of this kind, so that what the session must respect stands in it.
+    A client attaches nothing to a prompt of this kind, so that what the session must respect stands in it. `called` is
+    whether the session is owed something that it waits for, and that its state tells.
     """
+    request = CALL if called else REQUEST
     first = FIRST.format(often=often(brief.interval_minutes))
     alerts = _alerts([one for one in shown if _is_binding(one)])
-    room = MOST_BYTES - size_in_bytes(first + alerts + REQUEST)
-    return first + alerts + fitted_prompt(narrowed(brief, BESIDE_ALERTS), room, size_in_bytes) + REQUEST
+    room = MOST_BYTES - size_in_bytes(first + alerts + request)
+    return first + alerts + fitted_prompt(narrowed(brief, BESIDE_ALERTS), room, size_in_bytes) + request
 
 
 def _is_binding(one: Shown) -> bool:

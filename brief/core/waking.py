@@ -19,6 +19,7 @@ from brief.core.cadence import (
     Rules,
     Skip,
     Standing,
+    is_called,
     is_news,
     is_owed_with_prompt,
     passed,
@@ -114,13 +115,16 @@ def queued(waking: Waking, prompt: Prompt, missed: int, rules: Rules, now: Insta
     return replace(waking, prompt=prompt, anchor=passed(waking.anchor, rules.interval, now)), tuple(entries)
 
 
-def beat(waking: Waking, rules: Rules, now: Instant, prompt: Prompt | None) -> Change:
-    """What the schedule does now; nothing where a wake is due and its `prompt` is not composed yet."""
-    match verdict(waking.cadence, rules, now):
+def beat(waking: Waking, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None) -> Change:
+    """What the schedule does now; nothing where a wake is due and its `prompt` is not composed yet.
+
+    What the session is `called` for is news, whatever the facts.
+    """
+    match verdict(waking.cadence, rules, now, called):
         case Pass(why, count):
             return skipped(waking, why, count, rules, now)
         case Queue(missed) if prompt is not None:
-            if not is_news(rules, waking.told, prompt.facts):
+            if not (is_called(waking.anchor, called) or is_news(rules, waking.told, prompt.facts)):
                 return skipped(waking, Skip.UNCHANGED, missed + 1, rules, now)
             return queued(waking, prompt, missed, rules, now)
     return unchanged(waking)

@@ -12,11 +12,11 @@ import contextlib
 import importlib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from brief.answering.waking import composed_wake, rules_in, unwritten_wake
+from brief.answering.waking import composed_wake, rules_in, unwritten_wake, why_untrusted
 from brief.core.cadence import NOTHING, Queue, Rules, remaining, verdict
 from brief.core.errors import MajordomusError
 from brief.core.waking import Entry, Prompt, Waking, begun_anew, unchanged
@@ -42,10 +42,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A session that is to be woken: by which rules, and how its wakes stand."""
+    """A session that is to be woken: by which rules, how its wakes stand, and since when it is owed one of its own."""
 
     rules: Rules
     waking: Waking
+    called: datetime | None
 
 
 class Schedule:
@@ -93,7 +94,8 @@ class Schedule:
 
     def _place(self, beats: Beats, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._desk.now())
-        left = remaining(plan.waking.anchor, plan.rules.interval, now)
+        is_due = isinstance(verdict(plan.waking.cadence, plan.rules, now, plan.called), Queue)
+        left = NOTHING if is_due else remaining(plan.waking.anchor, plan.rules.interval, now)
         placed = beats.next(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
         if not is_in_place or beats.interval(session) != plan.rules.interval:
@@ -108,7 +110,18 @@ class Schedule:
         for session in self._off & on.keys():
             self._begin_anew(session, known=True)
         self._off = rules.keys() - on.keys()
-        return {session: _Plan(each, self._known(session, wakings)) for session, each in on.items()}
+        plans = {session: self._plan(session, each, wakings) for session, each in on.items()}
+        return {session: plan for session, plan in plans.items() if plan is not None}
+
+    def _plan(self, session: str, rules: Rules, wakings: dict[str, Waking]) -> _Plan | None:
+        """None where it cannot be read how the wakes of the session stand, which `wake list` tells."""
+        with contextlib.suppress(MajordomusError):
+            return _Plan(rules, self._known(session, wakings), self._called(session))
+        return None
+
+    def _called(self, session: str) -> datetime | None:
+        """Since when the last thing is owed to a session that is worth a wake of its own."""
+        return max((signal.since for signal in self._desk.board.signals(session)), default=None)
 
     def _known(self, session: str, wakings: dict[str, Waking]) -> Waking:
         """How the wakes of a session stand, known by the steady clock too."""
@@ -120,11 +133,17 @@ class Schedule:
     def _rules(self) -> dict[str, Rules]:
         """The rules for every open session; none for one whose checkout cannot be looked at."""
         checkouts: dict[str, Rules | None] = {}
+        found: dict[str, Rules] = {}
         for one in self._desk.board.known():
             if one.episode.checkout not in checkouts:
                 checkouts[one.episode.checkout] = self._rules_in(one.episode.checkout)
-        found = {one.episode.id: checkouts.get(one.episode.checkout) for one in self._desk.board.known()}
-        return {session: rules for session, rules in found.items() if rules is not None}
+            rules = checkouts[one.episode.checkout]
+            if rules is not None:
+                found[one.episode.id] = self._as_trusted(rules, one.episode.id)
+        return found
+
+    def _as_trusted(self, rules: Rules, session: str) -> Rules:
+        return replace(rules, on=False) if rules.on and why_untrusted(self._desk, session) else rules
 
     def _rules_in(self, checkout: str) -> Rules | None:
         with contextlib.suppress(MajordomusError):
@@ -132,7 +151,9 @@ class Schedule:
         return None
 
     def _begin_anew(self, session: str, *, known: bool) -> None:
-        if known:
+        if not known:
+            return
+        with contextlib.suppress(MajordomusError):
             now = self._wakes.instant(self._desk.now())
             self._wakes.change(session, now.wall, lambda waking: begun_anew(waking, now))
 
@@ -163,10 +184,11 @@ class Schedule:
         if known is None or not self._holds():
             return None, ()
         checkout, moment = known.episode.checkout, self._desk.now()
-        rules, now = rules_in(self._desk, checkout), self._wakes.instant(moment)
+        rules, now = self._as_trusted(rules_in(self._desk, checkout), session), self._wakes.instant(moment)
+        called = self._called(session)
         prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
-        waking, entries = self._wakes.change(session, moment, lambda waking: beaten(waking, rules, now, prompt))
-        return checkout if isinstance(verdict(waking.cadence, rules, now), Queue) else None, entries
+        waking, entries = self._wakes.change(session, moment, lambda waking: beaten(waking, rules, now, prompt, called))
+        return checkout if isinstance(verdict(waking.cadence, rules, now, called), Queue) else None, entries
 
 
 async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:

@@ -5,6 +5,7 @@ Nothing is kept in memory but what no other process could read: where each ancho
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable
@@ -59,14 +60,21 @@ class Wakes:
             return self._get(connection, session)
 
     def open(self) -> dict[str, Waking]:
-        """How the wakes of the open episodes stand, of each to which something happened, by episode id."""
+        """How the wakes of the open episodes stand, of each to which something happened, by episode id.
+
+        One whose row cannot be read is left out: asked for by itself it raises StoreError, and it keeps no other from
+        being woken.
+        """
         with self._database.read() as connection:
             everybody = _all_paused(connection)
             names = ", ".join(f"wakes.{name}" for name in _WAKING.split(", "))
             found = connection.execute(
                 f"SELECT {names} FROM wakes JOIN episodes ON episodes.id = wakes.episode WHERE episodes.closed IS NULL"
             ).fetchall()
-        wakings = {row[0]: self._waking(row, everybody) for row in found}
+        wakings = {}
+        for row in found:
+            with contextlib.suppress(StoreError):
+                wakings[row[0]] = self._waking(row, everybody)
         for session in list(self._anchors):
             if session not in wakings:  # closed meanwhile, and its memory would be kept for ever
                 self._anchors.pop(session, None)

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 
+from brief.answering import outbox
 from brief.answering.wakes import wakes_text
 from brief.core.errors import ConflictError, NotFoundError
 from brief.core.model import EpisodeState
+from brief.core.waking import Prompt
+from brief.desk import Desk, Look
 from brief.sessions.database import Database
+from brief.trust import WAKING, Trust
 from lab import Lab
 from place import ANN, BEGIN, BOB
 from woken import ON, Woken
@@ -141,3 +147,60 @@ def test_wake_now_where_nobody_is_woken(place: Woken) -> None:
         place.wake("nobody")
     with pytest.raises(NotFoundError):
         place.pause(session="nobody")
+
+
+# ---------------------------------------------------------------- who is not woken, and is told
+
+
+def test_mod_of_the_user_without_trust(place: Woken) -> None:
+    """A session whose look said that its mod is the user's is off until that is trusted: nothing is queued, and it is told."""
+    place.look(scope="user")
+    place.after(20)
+    place.beat()
+    assert place.waking().prompt is None
+    one = next(one for one in place.wakes().sessions if one.session == ANN)
+    assert (one.standing, one.due) == ("off", None)
+    assert "majordomus trust" in (one.reason or "")
+    with pytest.raises(ConflictError, match="run majordomus trust"):
+        place.wake()
+    Trust.read().grant(place.lab.common_dir, [WAKING])
+    place.beat()
+    assert place.waking().prompt is not None
+
+
+def test_wakes_that_cannot_be_read(place: Woken) -> None:
+    """One session whose stored wakes cannot be read is told as that, and keeps no other from being woken."""
+    for session in (ANN, BOB):
+        place.look(session=session)
+    place.pause(session=ANN)
+    with sqlite3.connect(place.lab.state / "majordomus.db") as connection:
+        connection.execute("UPDATE wakes SET anchor = 'yesterday' WHERE episode = ?", (ANN,))
+    told = {one.session: one for one in place.wakes().sessions}
+    assert "cannot be read" in (told[ANN].reason or "")
+    assert told[BOB].due is not None
+    place.after(20)
+    asyncio.run(_looked(place))
+    assert place.waking(BOB).prompt is not None
+
+
+async def _looked(place: Woken) -> None:
+    await place.schedule.look()
+    await place.schedule.beat(BOB)
+    place.schedule.end()
+
+
+def test_wake_that_cannot_be_written(place: Woken, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the prompt cannot be written when it is to be handed out, the look has its line and the prompt waits on."""
+
+    async def broken(desk: Desk, look: Look) -> Prompt:
+        raise OSError("the disk is gone")
+
+    place.look()
+    place.after(20)
+    place.beat()
+    with monkeypatch.context() as patched:
+        patched.setattr(outbox, "composed_wake", broken)
+        looked = place.look()
+        assert looked.prompt is None
+        assert "peers" in looked.line
+    assert place.look().prompt is not None

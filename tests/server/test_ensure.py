@@ -116,10 +116,7 @@ def test_a_stopped_holder_is_told_as_silent_and_replaced(lab: Lab) -> None:
 
 
 def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
-    """Only the process that holds the lock is ended, also where it is silent before it has written its lease.
-
-    The one that the lease file names, whose number, start and boot agree, does not hold and lives on.
-    """
+    """Only the process that holds the lock is ended, be it before it wrote its lease; the one in the lease file lives on."""
     bystander = python(lab, "import time; time.sleep(600)")
     holder = python(
         lab,
