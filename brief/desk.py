@@ -39,7 +39,7 @@ from brief.notices.store import NoticeStore, Shelf
 from brief.owners import OWNERS
 from brief.owners.alerts import notice_folders
 from brief.owners.peers import peers_of, with_one_less
-from brief.owners.world import Ask, Sessions, World, episodes_here, own_episode
+from brief.owners.world import Ask, Sessions, World, own_episode
 from brief.policy import Policy, PolicyShelf, switch_reason
 from brief.served import Served
 from brief.sessions.board import Board
@@ -257,7 +257,7 @@ class Desk:
         own = own_episode(self.world, ask)
         if own is not None:
             return own.episode.id
-        here = len(episodes_here(self._sessions, ask))
+        here = len(self._sessions.at(ask.checkout))
         where = f"in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
         if here:
             raise UsageError(f"{here} episodes are open {where}")

@@ -156,6 +156,10 @@ class Known:
         """The one of that id."""
         return next((one for one in self._known if one.episode.id == episode_id), None)
 
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """The ids of those of a checkout."""
+        return tuple(one.episode.id for one in self._known if one.episode.checkout == checkout)
+
     def signals(self, episode_id: str) -> tuple[Signal, ...]:
         """What is owed to it."""
         return tuple(one for one in self._signals if one.session == episode_id)

@@ -78,11 +78,11 @@ def checked_provider(text: str) -> str:
     return text
 
 
-def meant(session: str | None, open_here: tuple[Episode, ...]) -> str | None:
+def meant(session: str | None, open_here: tuple[str, ...]) -> str | None:
     """Which episode a call means: the one it names, else the only open one of its checkout, else none."""
     if session is not None:
         return session
-    return open_here[0].id if len(open_here) == 1 else None
+    return open_here[0] if len(open_here) == 1 else None
 
 
 def worth_storing(stored: datetime, heard: datetime) -> bool:

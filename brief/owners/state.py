@@ -12,14 +12,14 @@ from brief.core.model import EpisodeFact, Level, Row, StateData, StateSection, S
 from brief.core.settings import Settings
 from brief.core.task import Task, believable_next, is_ageing
 from brief.core.text.sanitize import ago, clean
-from brief.owners.world import Ask, World, episodes_here, own_episode
+from brief.owners.world import Ask, World, own_episode
 
 
 def answer(world: World, ask: Ask) -> StateSection:
     """Who asks and what it works on; with several open episodes and none named, how many there are."""
     now = world.now()
     own = own_episode(world, ask)
-    here = len(episodes_here(world.sessions, ask))
+    here = len(world.sessions.at(ask.checkout))
     task = world.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, ask.settings) if task else None
     kept = _kept(world, own, ask)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from brief.clones.neighbours import Neighbourhood
 from brief.core.claims import Claim
-from brief.core.episode import Client, Episode, KnownEpisode, meant
+from brief.core.episode import Client, KnownEpisode, meant
 from brief.core.locks import Owner
 from brief.core.model import Section
 from brief.core.presence import Seen
@@ -34,6 +34,9 @@ class Sessions(Protocol):
 
     def one(self, episode_id: str) -> KnownEpisode | None:
         """The open episode of this id; None where none is."""
+
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """The ids of the open episodes of a checkout."""
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
@@ -93,11 +96,5 @@ Answer = Callable[[World, Ask], Section]
 
 def own_episode(world: World, ask: Ask) -> KnownEpisode | None:
     """The episode that asks: the one it named, else the only open one of its checkout."""
-    own = meant(ask.session, () if ask.session is not None else episodes_here(world.sessions, ask))
+    own = meant(ask.session, () if ask.session is not None else world.sessions.at(ask.checkout))
     return None if own is None else world.sessions.one(own)
-
-
-def episodes_here(sessions: Sessions, ask: Ask) -> tuple[Episode, ...]:
-    """The open episodes of the checkout that is asked about."""
-    checkout = ask.checkout  # spelled once, however many episodes are open
-    return tuple(one.episode for one in sessions.known() if one.episode.checkout == checkout)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +49,7 @@ class Board:
         self._silent: set[str] = set()
         self._cards: dict[str, KnownEpisode] = {}
         self._ordered: dict[str, KnownEpisode] = {}
+        self._at: dict[str, list[str]] = {}
         self._ordered_at = -1
         self._watched_since: datetime | None = None
         self._version = 0
@@ -72,10 +74,24 @@ class Board:
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
         with self._memory:
-            if self._ordered_at != self._version:
-                ordered = in_order(self._known(episode) for episode in self._open.values())
-                self._ordered, self._ordered_at = {one.episode.id: one for one in ordered}, self._version
+            self._order()
             return tuple(self._ordered.values())
+
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """The ids of the open episodes of a checkout, in the same order."""
+        with self._memory:
+            self._order()
+            return tuple(self._at.get(checkout, ()))
+
+    def _order(self) -> None:
+        """Bring all in order, once for as long as nobody comes, goes or does something else."""
+        if self._ordered_at == self._version:
+            return
+        ordered = in_order(self._known(episode) for episode in self._open.values())
+        self._ordered, self._ordered_at = {one.episode.id: one for one in ordered}, self._version
+        self._at = defaultdict(list)
+        for one in ordered:
+            self._at[one.episode.checkout].append(one.episode.id)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
         """The open episode of this id; None where none is."""
@@ -113,8 +129,8 @@ class Board:
     def signals(self, episode_id: str) -> tuple[Signal, ...]:
         """What is owed to an open episode and was not told yet, the oldest first."""
         with self._memory:
-            episode = self._open.get(episode_id)
-            ids = frozenset(self._open)
+            episode = self._open.get(episode_id) if self._signals else None
+            ids = frozenset(self._open) if episode else frozenset()
             return tuple(one for one in self._signals if episode and owed(one, episode.id, episode.checkout, ids))
 
     def signal(self, session: str | None, checkout: str, text: str, now: datetime) -> Signal:
@@ -349,6 +365,10 @@ class StoredSessions:
     def one(self, episode_id: str) -> KnownEpisode | None:
         """The one of them with this id; None where none is."""
         return next((one for one in self.known() if one.episode.id == episode_id), None)
+
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """The ids of those of a checkout."""
+        return tuple(one.episode.id for one in self.known() if one.episode.checkout == checkout)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each of them."""

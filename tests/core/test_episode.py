@@ -45,10 +45,10 @@ def test_what_is_no_name_is_no_provider(text: str) -> None:
     ("session", "here", "which"),
     [
         ("named", (), "named"),
-        ("named", (ONE, TWO), "named"),
-        (None, (ONE,), "one"),
+        ("named", ("one", "two"), "named"),
+        (None, ("one",), "one"),
         (None, (), None),
-        (None, (ONE, TWO), None),
+        (None, ("one", "two"), None),
     ],
 )
 def test_which_episode_a_call_means(session: str | None, here: tuple[()], which: str | None) -> None:

@@ -46,6 +46,10 @@ class OneSession:
         """Its episode under its own name."""
         return self.known()[0] if episode_id == "mine" else None
 
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """Its id in its checkout."""
+        return ("mine",) if checkout == ROOT else ()
+
     def tasks(self) -> dict[str, Task]:
         """It works on nothing."""
         return {}
