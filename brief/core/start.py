@@ -8,7 +8,7 @@ from brief.core.block import MOST, block
 from brief.core.budget import narrowed
 from brief.core.fitting import fitted_prompt, units
 from brief.core.judge import Shown
-from brief.core.model import SECTIONS, Brief
+from brief.core.model import SECTIONS, AlertsData, Brief
 
 LEAST_BRIEF = 3_000
 """Characters that the alerts leave to the brief at least."""
@@ -30,10 +30,22 @@ def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> s
     return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes))
 
 
+def beside(alerts: str, brief: Brief) -> Brief:
+    """The brief without the rows of its alerts, of which those are counted that do not stand in the block `alerts`."""
+    whole = next(section for section in brief.sections if section.name == "alerts")
+    told = sum(f"({one.slug})" in alerts for one in whole.data.shown) if isinstance(whole.data, AlertsData) else 0
+    narrow = narrowed(brief, BESIDE_ALERTS)
+    left = tuple(
+        section.model_copy(update={"omitted": max(0, section.omitted - told)}) if section.name == "alerts" else section
+        for section in narrow.sections
+    )
+    return narrow.model_copy(update={"sections": left})
+
+
 def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
     room = MOST - units(last)
     alerts = block(shown, min(block_characters, room - LEAST_BRIEF))
-    return alerts + fitted_prompt(narrowed(brief, BESIDE_ALERTS), room - units(alerts), units) + last
+    return alerts + fitted_prompt(beside(alerts, brief), room - units(alerts), units) + last
 
 
 def keep_briefed(interval_minutes: int) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brief.core.block import block
-from brief.core.budget import narrowed
 from brief.core.fitting import fitted_prompt, size_in_bytes
 from brief.core.judge import Shown
 from brief.core.model import Brief
 from brief.core.notice import Kind
-from brief.core.start import BESIDE_ALERTS, often
+from brief.core.start import beside, often
 
 MOST_BYTES = 1_500
 
@@ -39,7 +38,7 @@ def wake_text(brief: Brief, shown: Sequence[Shown], *, called: bool = False) -> 
     first = FIRST.format(often=often(brief.interval_minutes))
     alerts = _alerts([one for one in shown if _is_binding(one)])
     room = MOST_BYTES - size_in_bytes(first + alerts + request)
-    return first + alerts + fitted_prompt(narrowed(brief, BESIDE_ALERTS), room, size_in_bytes) + request
+    return first + alerts + fitted_prompt(beside(alerts, brief), room, size_in_bytes) + request
 
 
 def _is_binding(one: Shown) -> bool:

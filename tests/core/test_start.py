@@ -4,7 +4,18 @@ import pytest
 
 from brief.compose import Frame, assemble, unread
 from brief.core.block import MOST
-from brief.core.model import SECTIONS, AlertsData, AlertsSection, AnsweredBy, Brief, Level, Repository, Row, Status
+from brief.core.model import (
+    SECTIONS,
+    AlertsData,
+    AlertsSection,
+    AnsweredBy,
+    Brief,
+    Level,
+    Repository,
+    Row,
+    ShownNotice,
+    Status,
+)
 from brief.core.start import LEAST_BRIEF, keep_briefed, start_text
 from noticed import at, notice, shown
 
@@ -19,7 +30,13 @@ def units(text: str) -> int:
 
 
 def brief(
-    *, rows: int = 0, text: str = "row", notes: int = 0, reason: str = "nobody asked", minutes: int = 20
+    *,
+    rows: int = 0,
+    text: str = "row",
+    notes: int = 0,
+    reason: str = "nobody asked",
+    minutes: int = 20,
+    data: AlertsData | None = None,
 ) -> Brief:
     """A brief in which nothing but the alerts was read, those with so many rows."""
     sections = [unread(name, reason) for name in SECTIONS if name != "alerts"]
@@ -27,7 +44,7 @@ def brief(
         status=Status.READ,
         headline=f"{rows} notices",
         rows=tuple(Row(text=f"{text} {at}", level=Level.HIGH) for at in range(rows)),
-        data=AlertsData(shown=(), hidden=0, unparsable=()),
+        data=data or AlertsData(shown=(), hidden=0, unparsable=()),
         as_of=NOW,
     )
     by = AnsweredBy(kind="self", pid=1, root="/shop", epoch=None, version="0", reason="no server")
@@ -44,6 +61,17 @@ def test_most_urgent_first() -> None:
     assert text.count("Hands off") == 1
     assert "- and 3 more: majordomus alerts list\n" in text
     assert text.endswith(keep_briefed(20))
+
+
+def test_only_what_the_block_leaves_out_is_counted() -> None:
+    """Below a block that holds every notice nothing is said to be left out; what it does not hold is counted."""
+    told = tuple(
+        ShownNotice(slug=slug, kind="lock", priority=9, title="Hands off", countdown=None) for slug in ("a", "b")
+    )
+    whole = brief(rows=2, data=AlertsData(shown=told, hidden=0, unparsable=()))
+    both = shown(notice("a", "# Hands off", **LOCK), notice("b", "# Hands off", **LOCK))
+    assert "more: majordomus alerts list" not in start_text(both, whole, 4_000)
+    assert "- and 1 more: majordomus alerts list\n" in start_text(both[:1], whole, 4_000)
 
 
 def test_no_notices() -> None:
