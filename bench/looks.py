@@ -113,7 +113,7 @@ def _queued(scene: Scene) -> dict[str, datetime]:
 
 
 def _wakes_of(scene: Scene) -> list[dict[str, Any]]:
-    answer = ask(scene.common_dir, "GET", "/wakes", [("root", str(scene.repo))], seconds=120)
+    answer = ask(scene.common_dir, "GET", "/wakes", [("root", str(scene.repo)), ("counts", "true")], seconds=120)
     sessions: list[dict[str, Any]] = answer.json()["sessions"]
     return sessions
 

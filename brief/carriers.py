@@ -1,10 +1,10 @@
-"""For whom the carrier is installed that minds each session, which decides whether it needs trust to wake it."""
+"""What the carrier that minds each session last said of itself: for whom it is installed, and what holds a wake back."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import Literal
+from typing import Literal, NamedTuple
 
 MOST = 2_000
 """How many sessions are remembered."""
@@ -13,21 +13,28 @@ Scope = Literal["project", "user"]
 """For the sessions that start in one checkout, or for all of a person's."""
 
 
+class Carrier(NamedTuple):
+    """A mod or a hook that asks for a session; `draft` is whether something stood in the prompt box when it asked."""
+
+    scope: Scope
+    draft: bool
+
+
 class Carriers:
-    """What each session's carrier last said of itself, in memory. Safe to use from any thread."""
+    """The carrier of each session, in memory: of those that asked this server. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._scopes: OrderedDict[str, Scope] = OrderedDict()
+        self._known: OrderedDict[str, Carrier] = OrderedDict()
         self._lock = Lock()
 
-    def note(self, session: str, scope: Scope) -> None:
-        """Note for whom the carrier of a session is installed."""
+    def note(self, session: str, scope: Scope, *, draft: bool = False) -> None:
+        """Note that the carrier of a session asks, and how it is."""
         with self._lock:
-            self._scopes[session] = scope
-            self._scopes.move_to_end(session)
-            if len(self._scopes) > MOST:
-                self._scopes.popitem(last=False)
+            self._known[session] = Carrier(scope, draft)
+            self._known.move_to_end(session)
+            if len(self._known) > MOST:
+                self._known.popitem(last=False)
 
-    def of(self, session: str) -> Scope:
-        """For whom that is; for the project where nothing was said, since its look will say otherwise before it is woken."""
-        return self._scopes.get(session, "project")
+    def of(self, session: str) -> Carrier | None:
+        """The carrier of a session; None where none has asked, so that nobody would take a wake to it."""
+        return self._known.get(session)

@@ -45,13 +45,19 @@ from brief.served import Served
 from brief.sessions.board import Board
 from brief.sessions.seen import SeenSessions, seen_folder
 from brief.threads import in_thread
-from brief.trust import Trust, effective
+from brief.trust import WAKING, Trust, effective
 from brief.waiters import Waiters
 
 GIT_SECONDS = 1.0
 
 NOBODY = ""
 """What no session is called: who asks under this name asks for everybody."""
+
+_MOST_NAMED = 5
+"""How many episodes a mistake names of which one may be meant."""
+
+_LEAST_LETTERS = 6
+"""How many letters of an id may stand for the whole."""
 
 _OWN = ("state", "alerts")
 _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
@@ -142,7 +148,14 @@ class Desk:
             notices=self._shelf,
             seen=self._seen.read,
             neighbours=neighbours,
+            untrusted=self._untrusted,
         )
+
+    def _untrusted(self, session: str) -> bool:
+        """Whether the carrier of a session is its person's own, and nothing of theirs is to wake sessions here."""
+        carrier = self.carriers.of(session)
+        needs_trust = carrier is not None and carrier.scope == "user"
+        return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
 
     @property
     def board(self) -> Board:
@@ -253,15 +266,23 @@ class Desk:
     def episode_meant(self, ask: Ask) -> str:
         """The id of the episode a command is about; raises UsageError where that cannot be told."""
         if ask.session is not None:
-            return ask.session
+            return self._whole(ask.session)
         own = own_episode(self.world, ask)
         if own is not None:
             return own.episode.id
-        here = len(self._sessions.at(ask.checkout))
+        here = self._sessions.at(ask.checkout)
         where = f"in {clean(ask.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
         if here:
-            raise UsageError(f"{here} episodes are open {where}")
+            named = ", ".join(here[:_MOST_NAMED]) + (" ..." if len(here) > _MOST_NAMED else "")
+            raise UsageError(f"{len(here)} episodes are open {where}: {named}")
         raise UsageError(f"no episode is open {where}, or open one with majordomus episode open")
+
+    def _whole(self, session: str) -> str:
+        """The id of the only open episode that begins with these letters, as lists show them; else the id as given."""
+        if len(session) < _LEAST_LETTERS or self._sessions.one(session) is not None:
+            return session
+        found = [one.episode.id for one in self._sessions.known() if one.episode.id.startswith(session)]
+        return found[0] if len(found) == 1 else session
 
     def _shelf(self, folders: tuple[str, ...]) -> Shelf:
         return self._store(folders).read()

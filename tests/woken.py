@@ -64,9 +64,9 @@ class Woken(place.Place):
         """What goes with a prompt."""
         return self.call(looks.prompt, looks.PromptInputs, session=session, **more)
 
-    def wakes(self) -> listed.AllWakes:
+    def wakes(self, *, counts: bool = False) -> listed.AllWakes:
         """The list."""
-        return self.call(listed.list_wakes, listed.WakesInputs)
+        return self.call(listed.list_wakes, listed.WakesInputs, counts=counts)
 
     def pause(self, **more: Any) -> listed.AllWakes:
         """Pause."""

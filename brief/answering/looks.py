@@ -99,7 +99,7 @@ class Attached(Wire):
 async def look(desk: Desk, asked: LookInputs) -> Looked:
     """Note what the session does, and answer with the line and what it is to do."""
     here, has_it = await in_thread(lambda: _heard(desk, asked, EpisodeState(asked.state)))
-    desk.carriers.note(asked.session, asked.scope)
+    desk.carriers.note(asked.session, asked.scope, draft=asked.draft)
     rules, reason = rules_for(desk, here, asked.session)
     sections = await desk.glance(here, asked.session)
     # Last, since what fails after it would lose the prompt.

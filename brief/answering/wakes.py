@@ -12,9 +12,9 @@ from brief.answering.outbox import due_at
 from brief.answering.shape import Inputs, SessionInputs
 from brief.answering.waking import composed_wake, rules_for, rules_of
 from brief.core.cadence import Standing, standing
-from brief.core.episode import Episode
+from brief.core.episode import Episode, KnownEpisode
 from brief.core.errors import ConflictError, MajordomusError
-from brief.core.model import Moment, Wire
+from brief.core.model import EpisodeState, Moment, Wire
 from brief.core.text.sanitize import ago, clean, span
 from brief.core.waking import Change, Waking, prompted, queued, unchanged, withdrawn
 from brief.desk import Desk, Look
@@ -24,6 +24,8 @@ from brief.threads import in_thread
 
 class WakesInputs(Inputs):
     """The wakes of every open session of the repository."""
+
+    counts: bool = Field(default=False, description="also what was counted of each: wakes, skips, and what it was told")
 
 
 class PauseInputs(SessionInputs):
@@ -45,24 +47,33 @@ class WaitingWake(Wire):
 
 
 class SessionWakes(Wire):
-    """The wakes of one open session; `reason` says why it is not woken, `unprompted` counts since a person spoke."""
+    """The wakes of one open session.
+
+    `reason` says why it is not woken, `waits_for` what a wake in its outbox waits for, `unprompted` counts wakes since a
+    person spoke; `ledger` is null where it was not asked for.
+    """
 
     session: str
+    provider: str
     checkout: str
+    state: EpisodeState
+    task: str | None
     standing: Standing
     reason: str | None
     due: Moment | None
     waiting: WaitingWake | None
+    waits_for: str | None
     unprompted: int
     briefed: Moment | None
-    ledger: tuple[LedgerLine, ...]
+    ledger: tuple[LedgerLine, ...] | None
 
 
 class AllWakes(Wire):
-    """The wakes of every open session; `paused` is since when none of the repository is woken."""
+    """The wakes of every open session; `paused` is since when none of the repository is woken, `meant` the one asked about."""
 
     at: Moment
     paused: Moment | None
+    meant: str | None = None
     sessions: tuple[SessionWakes, ...]
 
 
@@ -74,18 +85,21 @@ async def list_wakes(desk: Desk, asked: WakesInputs) -> AllWakes:
 
     def work() -> AllWakes:
         desk.look(asked.root)
-        return _all(desk)
+        return _all(desk, counts=asked.counts)
 
     return await in_thread(work)
 
 
-def _all(desk: Desk) -> AllWakes:
+def _all(desk: Desk, meant: str | None = None, *, counts: bool = False) -> AllWakes:
     wakings, now, paused = desk.board.wakes.open(), desk.now(), desk.board.wakes.all_paused()
-    told = (_one(desk, one.episode, wakings, paused) for one in desk.board.known())
-    return AllWakes(at=now, paused=paused, sessions=tuple(told))
+    told = (_one(desk, one, wakings, paused, counts=counts) for one in desk.board.known())
+    return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(told))
 
 
-def _one(desk: Desk, episode: Episode, wakings: Mapping[str, Waking], paused: datetime | None) -> SessionWakes:
+def _one(
+    desk: Desk, known: KnownEpisode, wakings: Mapping[str, Waking], paused: datetime | None, *, counts: bool
+) -> SessionWakes:
+    episode, task = known.episode, desk.board.tasks().get(known.episode.id)
     nothing = Waking(anchor=desk.board.wakes.instant(desk.now()), all_paused=paused)
     try:
         waking = wakings.get(episode.id) or desk.board.waking(episode.id) or nothing
@@ -95,15 +109,31 @@ def _one(desk: Desk, episode: Episode, wakings: Mapping[str, Waking], paused: da
     prompt = waking.prompt
     return SessionWakes(
         session=episode.id,
+        provider=episode.provider,
         checkout=episode.checkout,
+        state=known.state,
+        task=task.title if task else None,
         standing=stands,
         reason=reason,
         due=due,
         waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
+        waits_for=_waits_for(desk, known) if prompt and not prompt.offered else None,
         unprompted=waking.unprompted,
         briefed=waking.briefed,
-        ledger=desk.board.wakes.ledger(episode.id),
+        ledger=desk.board.wakes.ledger(episode.id) if counts else None,
     )
+
+
+def _waits_for(desk: Desk, known: KnownEpisode) -> str:
+    """What a wake in the outbox of a session waits for."""
+    carrier = desk.carriers.of(known.episode.id)
+    if carrier is None:
+        return "a mod or a hook of its client, none of which has asked yet"
+    if known.state is EpisodeState.BUSY:
+        return "the end of its turn"
+    if known.state is EpisodeState.WAITING:
+        return "the person to answer"
+    return "the draft in its box to be sent or removed" if carrier.draft else "its next look"
 
 
 def _standing(desk: Desk, episode: Episode, waking: Waking) -> tuple[Standing, str | None, datetime | None]:
@@ -113,7 +143,7 @@ def _standing(desk: Desk, episode: Episode, waking: Waking) -> tuple[Standing, s
     reasons = {
         Standing.ON: None,
         Standing.OFF: off,
-        Standing.PAUSED: "paused; majordomus wake resume ends that",
+        Standing.PAUSED: "majordomus wake resume ends that",
         Standing.LIMIT: f"{rules.limit} wakes with no prompt of a person between; the next one begins anew",
         Standing.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
     }
@@ -121,22 +151,34 @@ def _standing(desk: Desk, episode: Episode, waking: Waking) -> tuple[Standing, s
 
 
 def wakes_text(answer: AllWakes) -> str:
-    """A line for each session, its ledger below."""
-    count = len(answer.sessions)
+    """A line for each session, or for the one that was asked about; what was counted stands below."""
     paused = f"; all are paused, since {span(answer.at - answer.paused)}" if answer.paused else ""
-    lines = [f"{count} session{' is' if count == 1 else 's are'} open in this repository{paused}"]
-    for one in answer.sessions:
-        lines += [f"  {one.session}  {_told(one, answer.at)}", *(f"    {_counted(line)}" for line in one.ledger)]
-    return "\n".join(lines) + "\n"
+    count, told = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{paused}"]
+    for one in told:
+        lines += [f"- {_who(one)}: {_told(one, answer.at)}", *(f"    {_counted(line)}" for line in one.ledger or ())]
+    return "\n".join(lines if answer.meant is None else lines[1:]) + "\n"
+
+
+def _who(one: SessionWakes) -> str:
+    """Where and what first, as peers are told."""
+    state = "state unknown" if one.state is EpisodeState.UNKNOWN else str(one.state)
+    provider = "" if one.provider == "unknown" else f"{clean(one.provider, 40)} "
+    task = f", {clean(one.task, 60)}" if one.task else ""
+    return f"{clean(one.checkout.rpartition('/')[2], 60)}, {state}{task} ({provider}{clean(one.session[:8])})"
 
 
 def _told(one: SessionWakes, at: datetime) -> str:
     if one.waiting is not None:
-        with_whom = "with its client" if one.waiting.offered else "in the outbox"
-        return f"{one.standing}  a wake of {ago(at - one.waiting.composed)} is {with_whom}"
-    if one.due is None:
-        return f"{one.standing}  {clean(one.reason or '', 400)}"
-    return f"{one.standing}  next in {span(one.due - at)}"
+        since = ago(at - one.waiting.composed)
+        return (
+            f"a wake of {since} is with its client"
+            if one.waiting.offered
+            else f"a wake of {since} waits for {one.waits_for}"
+        )
+    if one.due is not None:
+        return f"woken next in {span(one.due - at)}"
+    return f"{one.standing}: {clean(one.reason or '', 400)}"
 
 
 def _counted(line: LedgerLine) -> str:
@@ -178,9 +220,10 @@ async def _changed(
         ask = desk.look(asked.root, asked.session).ask
         if asked.repository:
             everybody()
-        else:
-            desk.board.wakes.change(desk.episode_meant(ask), desk.now(), one)
-        return _all(desk)
+            return _all(desk)
+        meant = desk.episode_meant(ask)
+        desk.board.wakes.change(meant, desk.now(), one)
+        return _all(desk, meant)
 
     return await in_thread(work)
 
@@ -199,7 +242,7 @@ async def wake_now(desk: Desk, asked: WakeInputs) -> AllWakes:
 
     def work() -> AllWakes:
         desk.board.wakes.change(session, desk.now(), queue)
-        return _all(desk)
+        return _all(desk, session)
 
     return await in_thread(work)
 

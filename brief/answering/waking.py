@@ -15,7 +15,6 @@ from brief.core.waking import Prompt, owes_with_prompt, prompted
 from brief.desk import Desk, Look
 from brief.pace import minute
 from brief.policy import switch_reason
-from brief.trust import WAKING, Trust
 
 UNTRUSTED = (
     "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
@@ -58,8 +57,7 @@ def rules_for(desk: Desk, look: Look, session: str) -> tuple[Rules, str | None]:
 
 def why_untrusted(desk: Desk, session: str) -> str | None:
     """Why the carrier of a session may not wake it in this repository; None where it may."""
-    is_trusted = desk.carriers.of(session) == "project" or Trust.read().trusted(desk.common_dir, *WAKING)
-    return None if is_trusted else UNTRUSTED
+    return UNTRUSTED if desk.world.untrusted(session) else None
 
 
 def owes_brief(desk: Desk, look: Look) -> bool:

@@ -31,6 +31,7 @@ def answer(world: World, ask: Ask) -> StateSection:
             *_clients(world, own, now),
             *_rows(own, task, fact, ask, now),
             *_wake_rows(kept, ask, now),
+            *_untrusted(world, own, ask),
         ),
         data=StateData(
             episode=_episode_fact(own) if own else None, open=here, task=fact, wakes=_KEEPS.get(kept.stands)
@@ -72,6 +73,13 @@ def _wake_rows(kept: _Kept, ask: Ask, now: datetime) -> tuple[Row, ...]:
             Row(text=f"wake limit reached: {limit} with no prompt of a person between; the next prompt begins anew"),
         )
     return ()
+
+
+def _untrusted(world: World, own: KnownEpisode | None, ask: Ask) -> tuple[Row, ...]:
+    """That a brief on an interval is wanted and does not come."""
+    if own is None or not ask.settings.session.brief_on_interval or not world.untrusted(own.episode.id):
+        return ()
+    return (Row(text="not woken here: its mod or hooks are installed for the user; majordomus trust allows it"),)
 
 
 def _owed(world: World, own: KnownEpisode | None) -> tuple[Row, ...]:

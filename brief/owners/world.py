@@ -62,6 +62,7 @@ class World:
     """One repository. `absence` is why no server answers, and then nobody can say who else is here.
 
     `seen` reads what clients record, `neighbours` the servers of the other clones; None where no server answers.
+    `untrusted` tells whether what would wake a session needs trust for that, and has none.
     """
 
     common_dir: str
@@ -73,6 +74,7 @@ class World:
     notices: Callable[[tuple[str, ...]], Shelf]
     seen: Callable[[], Seen] = Seen
     neighbours: Callable[[], Neighbourhood] | None = None
+    untrusted: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - whoever asks, nobody is woken
 
 
 @dataclass(frozen=True, slots=True)

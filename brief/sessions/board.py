@@ -341,7 +341,8 @@ class Board:
                 f"majordomus episode open --session {episode_id}"
             )
         raise NotFoundError(
-            f"no episode {episode_id} is open here; open it with majordomus episode open --session {episode_id}"
+            f"no episode {episode_id} is open here; majordomus episode list names those that are, and majordomus episode "
+            f"open --session {episode_id} opens it where it is the whole id of a session"
         )
 
 

@@ -51,11 +51,57 @@ def test_list(place: Woken) -> None:
     assert (ann.unprompted, ann.briefed) == (1, BEGIN + 20 * MINUTE)
     assert bob.waiting is not None
     assert (bob.waiting.composed, bob.waiting.offered) == (place.clock.now, None)
-    text = wakes_text(place.wakes())
-    assert "next in 0m" in text
-    assert "a wake of just now is in the outbox" in text
-    assert "wake submitted: 1" in text
-    assert "skipped missed: 1" in text
+    place.board.set_task(BOB, "mend the login", (), None, place.clock.now)
+    assert wakes_text(place.wakes()) == (
+        "2 episodes are open in this repository\n"
+        "- repo, idle (claude-code 11111111): woken next in 0m\n"
+        "- repo, idle, mend the login (claude-code 22222222): a wake of just now waits for its next look\n"
+    )
+
+
+def test_counts_where_they_are_asked_for(place: Woken) -> None:
+    """What was counted of a session stands below its line, and is null in the answer to who did not ask."""
+    place.tell(place.woken().id, "submitted")
+    place.after(40)
+    place.beat(BOB)
+    assert {one.ledger for one in place.wakes().sessions} == {None}
+    text = wakes_text(place.wakes(counts=True))
+    assert "\n    wake submitted: 1\n" in text
+    assert "skipped missed: 2" in text
+
+
+@pytest.mark.parametrize(
+    ("state", "draft", "told"),
+    [
+        ("busy", False, "the end of its turn"),
+        ("waiting", False, "the person to answer"),
+        ("idle", True, "the draft in its box to be sent or removed"),
+    ],
+)
+def test_what_a_wake_waits_for(place: Woken, state: str, draft: bool, told: str) -> None:
+    """A wake that is not handed out says what holds it back."""
+    place.after(20)
+    place.beat()
+    place.look(state, draft=draft)
+    assert f": a wake of just now waits for {told}\n" in wakes_text(place.wakes())
+
+
+def test_wake_that_nobody_would_take(place: Woken) -> None:
+    """A session for which neither a mod nor a hook ever asked is told as one that no wake can reach."""
+    place.hook("session-start", session="cid-11111111")
+    place.after(20)
+    place.beat("cid-11111111")
+    assert "waits for a mod or a hook of its client, none of which has asked yet" in wakes_text(place.wakes())
+
+
+def test_session_by_its_first_letters(place: Woken) -> None:
+    """The letters that lists show stand for the whole id where they mean one open session, and for themselves where not."""
+    told = place.pause(session=BOB[:8])
+    assert (told.meant, standings(place)) == (BOB, {ANN: "on", BOB: "paused"})
+    assert wakes_text(told).count("\n") == 1
+    for letters in (BOB[:5], "1"):
+        with pytest.raises(NotFoundError, match="majordomus episode list names those that are"):
+            place.wake(letters)
 
 
 def test_session_to_which_nothing_happened(place: Woken) -> None:

@@ -35,7 +35,7 @@ def test_the_hooks_fallback_wakes_too(house: Lab, messages: Messages, other: Pat
         session.shows(WAKE)
         until(lambda: len(notified(messages)) >= 2, 60)
         assert all("[brief]" in wake and "koda" in wake for wake in notified(messages))
-        until(lambda: '"submitted"' in house.majordomus("wake", "list", "--format", "json").stdout, 30)
+        until(lambda: "wake submitted" in house.majordomus("wake", "list", "--counts").stdout, 30)
         pid = session.pid
         until(lambda: len(beside(pid)) == 1, 30)
     until(lambda: not beside(pid), 30)
@@ -90,7 +90,7 @@ def test_a_session_without_a_person_is_not_held_up(house: Lab, messages: Message
 
 def waits(house: Lab) -> bool:
     """Whether a wake waits to be handed out."""
-    return "is in the outbox" in house.majordomus("wake", "list").stdout
+    return "a wake of" in house.majordomus("wake", "list").stdout
 
 
 def heard_on(house: Lab, span: timedelta) -> None:

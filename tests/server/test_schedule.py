@@ -355,7 +355,7 @@ def test_server_that_dies(end: str, lab: Lab) -> None:
     finish(process)
     serve(lab, _AT.format(moment=(BEGIN + 21 * MINUTE).isoformat()))
     until(lambda: looked(lab)["prompt"])
-    assert answered(lab, "/wakes")["sessions"][0]["ledger"][0]["detail"] == "queued"
+    assert json.loads(ask(lab, "GET", "/wakes", counts="true").body)["sessions"][0]["ledger"][0]["detail"] == "queued"
 
 
 def test_prompt_that_waits_outlives_the_server(lab: Lab) -> None:

@@ -202,7 +202,7 @@ def test_a_closed_episode_takes_no_more_orders(server: Server) -> None:
 
 def test_an_unknown_episode_takes_no_orders(server: Server) -> None:
     """Nothing is made up for an id that nobody opened."""
-    with pytest.raises(NotFoundError, match=r"no episode e9 is open here; open it with"):
+    with pytest.raises(NotFoundError, match=r"no episode e9 is open here; majordomus episode list"):
         server.board.set_next("e9", "x", NOW)
 
 
