@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 
+POLICY = ".ai/repo/policy.yaml"
+"""Where a checkout keeps its policy."""
+
 _MOST = 65_536
 
 
@@ -74,6 +77,11 @@ def locate(start: str) -> Located:
         if parent == folder:
             raise NotLocatedError(f"{here} is not in a git repository; go to a checkout, or name one with --root")
         folder = parent
+
+
+def has_policy(here: Located) -> bool:
+    """Whether a checkout has a policy file, whatever is in it."""
+    return os.path.exists(f"{here.root}/{POLICY}")
 
 
 def _is_git_dir(folder: str) -> bool:

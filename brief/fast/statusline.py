@@ -1,4 +1,7 @@
-"""The status line of a client: the server's line, or the last one known with its age; always one line, always exit 0."""
+"""The status line of a client: the server's line, or the last one known with its age; one line at most, always exit 0.
+
+Where there is nothing to tell of, outside of git and in a repository that has no policy and had no server, it is silent.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ import time
 from brief.fast.ask import LINE_SECONDS, ask
 from brief.fast.client import MOST_SESSION, folder_of, session_of, text_of, told
 from brief.fast.lease import NoServerError, state_dir
-from brief.fast.locate import Located, NotLocatedError, locate, read_small
+from brief.fast.locate import Located, NotLocatedError, has_policy, locate, read_small
 from brief.fast.output import put
 
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
 SEPARATOR = " · "
+NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
 
 
 def statusline() -> int:
@@ -22,10 +26,11 @@ def statusline() -> int:
     try:
         here = locate(folder_of(_folder(given)))
     except NotLocatedError:
-        _say("brief: no git checkout here")
         return 0
-    session = session_of(given.get("session_id"))
-    _say(_asked(here, session) or last_known(here, session, time.time(), _columns()))
+    session, columns = session_of(given.get("session_id")), _columns()
+    line = _asked(here, session) or last_known(here, session, time.time(), columns)
+    if line or has_policy(here):
+        _say(line or fit(NOBODY, columns))
     return 0
 
 
@@ -64,8 +69,8 @@ def line_file(here: Located, session: str | None) -> str:
     return f"{state_dir(here.common_dir)}/lines/{checkout}{'~' + session if session else ''}"
 
 
-def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str:
-    """The line that was composed last, with its age in front; `now` in seconds since the epoch."""
+def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str | None:
+    """The line that was composed last, with its age in front, None where none was; `now` in seconds since the epoch."""
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
         line = (read_small(path) or "").strip().partition("\n")[0]
@@ -75,7 +80,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
             continue
         if line:
             return fit(f"no answer, as of {_age(now - composed)}{SEPARATOR}{line}", columns)
-    return fit(f"brief ?{SEPARATOR}no server has answered here yet", columns)
+    return None
 
 
 def is_plain(session: str) -> bool:

@@ -15,7 +15,7 @@ from brief.fast.ask import ask
 from brief.fast.client import told
 from brief.fast.hook import MOST_INPUT, Call, read_call
 from brief.fast.lease import NoServerError
-from brief.fast.locate import NotLocatedError, read_small
+from brief.fast.locate import NotLocatedError, has_policy, read_small
 from brief.fast.output import tell
 
 TYPE_CHECKING = False
@@ -35,7 +35,6 @@ MOST_SECONDS = 3_600.0
 FAILURES_A_START = 3
 """How many questions without an answer come between two attempts to start a server."""
 
-POLICY = ".ai/repo/policy.yaml"
 SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 
 
@@ -131,7 +130,7 @@ class Waiter:
         return OVER
 
     def _goes_on(self) -> bool:
-        return os.path.exists(os.path.join(self._call.here.root, POLICY)) and _is_alive(self._call.pid)
+        return has_policy(self._call.here) and _is_alive(self._call.pid)
 
     def _asked(self) -> Answer | None:
         """What the server says; None where none does, which is seen to."""

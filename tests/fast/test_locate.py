@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.fast.locate import Located, NotLocatedError, current_folder, locate, read_small
+from brief.core.settings import POLICY_FILE
+from brief.fast.locate import POLICY, Located, NotLocatedError, current_folder, locate, read_small
 from lab import Lab
 
 ODD = "ěščř plný mezer \u202e"
@@ -180,3 +181,8 @@ def test_read_small(tmp_path: Path) -> None:
     assert read_small(str(tmp_path / "pipe")) == ""
     assert read_small(str(tmp_path)) is None
     assert read_small(str(tmp_path / "absent")) is None
+
+
+def test_where_the_policy_is() -> None:
+    """The fast path looks for the policy where the whole command reads it."""
+    assert POLICY == POLICY_FILE

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from brief.fast.waiting import OVER, POLICY, SETTINGS, WOKEN, scope_of
+from brief.fast.locate import POLICY
+from brief.fast.waiting import OVER, SETTINGS, WOKEN, scope_of
 from impostor import answer, listening, write_lease
 from lab import Lab, until
 from serving import write_policy
