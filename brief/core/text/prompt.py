@@ -36,7 +36,9 @@ def _section(section: Section) -> list[str]:
     if section.reason and section.status is not Status.UNDECLARED:
         headline += f"; why: {_defused(section.reason)}"
     left_out = [f"- and {section.omitted} more: {section.see}"] if section.omitted else []
-    return [headline, *(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
+    listed = [*(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
+    # A blank line ends a list in Markdown, as which a client may show this: what follows is no part of the last row.
+    return [headline, *listed, ""] if listed else [headline]
 
 
 @lru_cache(maxsize=2_048)

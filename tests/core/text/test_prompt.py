@@ -43,9 +43,9 @@ def test_every_section_is_named_with_its_status(status: Status) -> None:
 
 
 def test_rows_and_what_was_left_out() -> None:
-    """A row a line, then how many more there are and the command that shows them; notes at the end."""
+    """A row a line, then how many more there are and the command that shows them, an empty line; notes at the end."""
     told = prompt(brief(section("alerts", rows=rows("a", "b"), omitted=2), notes=("odd",))).splitlines()
-    assert told[-5:] == ["- a", "- b", "- and 2 more: majordomus alerts list", "note: odd", "[/brief]"]
+    assert told[-6:] == ["- a", "- b", "- and 2 more: majordomus alerts list", "", "note: odd", "[/brief]"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
