@@ -12,7 +12,7 @@ from brief.desk import Desk
 from brief.fast.lease import state_dir
 from brief.fast.locate import Located
 from brief.server.holder import utc_now
-from brief.sessions.board import StoredSessions
+from brief.sessions.stored import StoredSessions
 
 
 def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> Desk:

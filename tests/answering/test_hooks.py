@@ -13,7 +13,8 @@ from brief.core.errors import StoreError
 from brief.core.locks import Owner
 from brief.desk import Desk
 from brief.owners import alerts
-from brief.sessions.board import Board, StoredSessions
+from brief.sessions.board import Board
+from brief.sessions.stored import StoredSessions
 from lab import Lab
 from place import ANN, BEGIN, BOB, Clock, Place, identity
 

@@ -15,8 +15,9 @@ import pytest
 from brief.core.episode import KnownEpisode, Process
 from brief.core.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
 from brief.core.model import EpisodeState
-from brief.sessions.board import Board, StoredSessions
+from brief.sessions.board import Board
 from brief.sessions.database import Database
+from brief.sessions.stored import StoredSessions
 from samples import NOW
 
 

@@ -9,8 +9,9 @@ import pytest
 from brief.core.claims import INTENT_LIMIT, MOST_CLAIMS
 from brief.core.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
 from brief.core.model import EpisodeState
-from brief.sessions.board import Board, StoredSessions
+from brief.sessions.board import Board
 from brief.sessions.database import Database
+from brief.sessions.stored import StoredSessions
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

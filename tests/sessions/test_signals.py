@@ -9,8 +9,9 @@ import pytest
 
 from brief.core.errors import SupersededError
 from brief.core.model import EpisodeState
-from brief.sessions.board import Board, StoredSessions
+from brief.sessions.board import Board
 from brief.sessions.database import Database
+from brief.sessions.stored import StoredSessions
 
 NOW = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 

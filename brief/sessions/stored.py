@@ -1,0 +1,80 @@
+"""What the last server of a repository stored of its sessions, read where no server answers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from brief.core.claims import Claim
+from brief.core.episode import Client, KnownEpisode
+from brief.core.locks import Owner
+from brief.core.signal import Signal
+from brief.core.task import Task
+from brief.core.waking import Waking
+from brief.sessions import claims as claim_rows
+from brief.sessions import episodes as rows
+from brief.sessions.database import Database
+
+
+class StoredSessions:
+    """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written.
+
+    No database means that no episode was ever opened here; one that cannot be read raises StoreError at each call.
+    """
+
+    version = 0
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def known(self) -> tuple[KnownEpisode, ...]:
+        """The episodes that were open when last stored."""
+        with self._opened() as database:
+            stored = rows.open_episodes(database) if database else ()
+        return tuple(KnownEpisode(episode=episode, standing="unheard") for episode in stored)
+
+    def one(self, episode_id: str) -> KnownEpisode | None:
+        """The one of them with this id; None where none is."""
+        return next((one for one in self.known() if one.episode.id == episode_id), None)
+
+    def at(self, checkout: str) -> tuple[str, ...]:
+        """The ids of those of a checkout."""
+        return tuple(one.episode.id for one in self.known() if one.episode.checkout == checkout)
+
+    def tasks(self) -> dict[str, Task]:
+        """The current task of each of them."""
+        with self._opened() as database:
+            return rows.current_tasks(database) if database else {}
+
+    def owner(self, episode_id: str) -> Owner:
+        """Gone where the episode was stored as closed; else unknown, since nobody was heard."""
+        with self._opened() as database:
+            stored = rows.get_episode(database, episode_id) if database else None
+        return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
+
+    def signals(self, episode_id: str) -> tuple[Signal, ...]:  # noqa: ARG002 - whoever asks, nothing is told
+        """Nothing: what is owed waits for a server, which knows what it told."""
+        return ()
+
+    def waking(self, episode_id: str) -> Waking | None:  # noqa: ARG002 - whoever asks
+        """Nothing: nobody is woken where no server runs."""
+        return None
+
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:  # noqa: ARG002 - whoever asks
+        """Nothing: clients speak to a server."""
+        return ()
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Every claim that was held when last stored, the oldest first."""
+        with self._opened() as database:
+            return claim_rows.held_claims(database) if database else ()
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Database | None]:
+        if not self._path.exists():
+            yield None
+            return
+        with contextlib.closing(Database(self._path, epoch=None)) as database:
+            yield database
