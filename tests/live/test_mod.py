@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,16 @@ def test_the_line_is_drawn(house: Lab, messages: Messages, columns: int) -> None
         styled = next(row for row in session.screen(styled=True).splitlines() if LINE in row)
         assert "⚠" not in styled
         assert "\x1b[38;5;220m" not in styled  # the colour of a warning
+
+
+def test_the_line_is_drawn_once(house: Lab, messages: Messages) -> None:
+    """Beside a status line command of ours the mod draws nothing, and its looks go on."""
+    command = shlex.join([sys.executable, "-m", "brief", "statusline"])
+    settle_in(house, house.repo, statusLine={"type": "command", "command": command})
+    with Session(house, messages, house.repo) as session:
+        session.shows(LINE)
+        look_on(session, 3)
+        assert session.screen().count(LINE) == 1
 
 
 def test_a_refresh_starts_no_process(house: Lab, messages: Messages, tmp_path: Path) -> None:

@@ -1,36 +1,50 @@
 import type { EngineInterface } from 'claude-code'
 
 import { checkoutAround, hasPolicy } from './checkout'
+import { clean } from './rows'
 import type { Run } from './run'
-import { type Fields, ask } from './server'
+import { NoAnswer, ask, askFor } from './server'
 
 /** The word that a person types after the slash. */
 export const COMMAND_NAME = 'brief'
 
-/** What the client sets in front of every row that a command prints. */
-const MARGIN = 8
-
 const USAGE = '/brief prints the brief; /brief pause keeps prompts of the schedule away from this session, /brief resume lets them come'
 
+const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake resume --repository ends that'
+
+/** How the wakes of the sessions stand, as far as it is told here; `paused` is since when all of the repository are. */
+type Wakes = { paused?: string | null; sessions?: { session: string; standing: string; reason: string | null }[] }
+
 /** What `/brief` prints: the brief, or what became of the wakes. The model reads none of it. */
-export async function commandText($: EngineInterface, run: Run, args: string, columns: number): Promise<string> {
+export async function commandText($: EngineInterface, run: Run, args: string): Promise<string> {
   try {
-    return await answered($, run, args.trim(), columns)
+    return await answered($, run, args.trim())
   } catch (fault) {
-    return `unread: ${fault instanceof Error ? fault.message : 'no answer'}; majordomus serve ensure starts a server`
+    const why = fault instanceof Error ? clean(fault.message) : 'no answer'
+    return fault instanceof NoAnswer ? `unread: ${why}; majordomus serve ensure starts a server` : `refused: ${why}`
   }
 }
 
-async function answered($: EngineInterface, run: Run, word: string, columns: number): Promise<string> {
-  if (!['', 'pause', 'resume'].includes(word)) return USAGE
+async function answered($: EngineInterface, run: Run, word: string): Promise<string> {
+  if (word !== '' && word !== 'pause' && word !== 'resume') return USAGE
   const checkout = run.checkout ?? (await checkoutAround($, await $.session.cwd()))
   if (checkout === null) return 'there is no git checkout here, so there is no brief'
   if (!(await hasPolicy($, checkout))) return 'this repository has no policy; majordomus init writes one'
   const session = await $.session.id()
-  const printed: Fields = { session, format: 'text', width: columns - MARGIN }
-  if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', printed)).trimEnd()}`
-  await ask($, checkout, 'POST', `/wakes/${word}`, { session })
+  // Of no width: the client breaks what is too wide for it between words, and a page of a width is cut.
+  if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', { session, format: 'text' })).trimEnd()}`
+  const wakes = await askFor<Wakes>($, checkout, `/wakes/${word}`, { session })
   run.nextLookAt = 0
-  if (word === 'pause') return 'paused: the schedule queues no prompt here until /brief resume'
-  return 'resumed: the schedule queues prompts here again'
+  return stands(word, wakes, session)
+}
+
+/** What came of the word, by how the session stands now: the policy, trust, Esc or the limit may keep it from waking. */
+function stands(word: 'pause' | 'resume', wakes: Wakes, session: string): string {
+  const own = wakes.sessions?.find(each => each.session === session)
+  if (own === undefined) return 'remembered; the server does not say whether this session is woken'
+  if (word === 'pause' && own.standing === 'paused') return 'paused: the schedule queues no prompt here until /brief resume'
+  if (word === 'resume' && own.standing === 'on') return 'resumed: the schedule queues prompts here again'
+  if (own.standing === 'paused') return `remembered, but nobody is woken here: ${ALL_PAUSED}`
+  const who = own.standing === 'off' ? 'nobody is woken here' : 'this session is not woken'
+  return `remembered, but ${who}: ${clean(own.reason ?? own.standing)}`
 }

@@ -6,6 +6,7 @@ import { rowsOf } from './rows'
 import { type Look, type Outcome, type Run, stateOf } from './run'
 import { NoAnswer, Refused, ask, askFor } from './server'
 import { startServer } from './starting'
+import { hasOwnLine } from './statusline'
 
 /** How often it is asked whether a look is due; a look starts no process and is due every minute. */
 export const BEAT_MS = 1_000
@@ -48,6 +49,7 @@ async function look($: EngineInterface, run: Run, now: number): Promise<void> {
   const found = await checkoutAround($, await $.session.cwd())
   run.checkout = found !== null && (await hasPolicy($, found)) ? found : null
   if (run.checkout === null) return
+  run.isPrinted = await hasOwnLine($)
   await follow($, run)
   await tellOutcomes($, run)
   const answer = await askFor<Look>($, run.checkout, '/episodes/look', await question($, run))

@@ -5,9 +5,9 @@ const SEPARATOR = ' · '
 const BOLD = '\u001b[1m'
 const PLAIN = '\u001b[22m'
 
-/** The rows under the prompt: what is pinned, then the line; of a look that failed the last line with its age. */
+/** The rows under the prompt: what is pinned, then the line; of a look that failed the last line with its age. Empty where another draws it. */
 export function rowsOf(run: Run, now: number): string {
-  if (run.checkout === null) return ''
+  if (run.checkout === null || run.isPrinted) return ''
   const line = clean(run.look?.line ?? '')
   if (run.absence === null) {
     const pinned = clean(run.look?.pinned ?? '')

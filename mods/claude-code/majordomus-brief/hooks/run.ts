@@ -51,6 +51,8 @@ export type Run = {
   /** The last outcome that settled a prompt: should that be handed out again, it is not submitted again. */
   settled: Outcome | null
   columns: number | null
+  /** The person's own status line prints the line: nothing is drawn beside it. */
+  isPrinted: boolean
   /** The rows that are drawn. */
   rows: string
 }
@@ -77,6 +79,7 @@ export function newRun(): Run {
     owed: [],
     settled: null,
     columns: null,
+    isPrinted: false,
     rows: '',
   }
 }

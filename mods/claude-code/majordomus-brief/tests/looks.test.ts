@@ -72,6 +72,51 @@ test('the rows stand below the person\'s own status line, and the width is told'
   expect(JSON.stringify(await ui.drawn())).toMatch(/mine\\npeers 3 · derive free/)
 })
 
+const PRINTED = [
+  'majordomus statusline',
+  '/opt/bin/majordomus statusline',
+  "'/opt/my tools/majordomus' statusline",
+  "'/opt/the python' -P -m brief statusline",
+  'ccstatusline; majordomus  statusline',
+]
+const NOT_PRINTED = ['echo majordomus', 'my-majordomus statusline', 'majordomus statusline-of-mine', 'ccstatusline', '', 7, null]
+
+for (const command of PRINTED) {
+  test(`nothing is drawn beside ${command}, and the look goes on`, async ($, on) => {
+    const clock = mock.clock(on)
+    const made = world(on, { settings: { statusLine: { type: 'command', command } } })
+    await $.session.start(START)
+    const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: { ...PROPS, text: 'mine' } })
+    await clock.advance(61_000)
+    expect(JSON.stringify(await ui.drawn())).toMatch(/"mine"/)
+    expect(at(made, '/episodes/look').length > 1).toBe(true)
+    expect(made.ran).toEqual([])
+    made.settings = {}
+    await clock.advance(61_000)
+    expect(JSON.stringify(await ui.drawn())).toMatch(/mine\\npeers 3/)
+  })
+}
+
+for (const command of NOT_PRINTED) {
+  test(`the row is drawn below ${JSON.stringify(command)}`, async ($, on) => {
+    const clock = mock.clock(on)
+    world(on, { settings: { statusLine: { type: 'command', command } } })
+    await $.session.start(START)
+    const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
+    await clock.advance(2_000)
+    expect(JSON.stringify(await ui.drawn())).toMatch(/peers 3/)
+  })
+}
+
+test('a failed look draws nothing either beside a status line of ours', async ($, on) => {
+  const clock = mock.clock(on)
+  world(on, { answers: {}, exitCode: 1, settings: { statusLine: { command: 'majordomus statusline' } } })
+  await $.session.start(START)
+  const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
+  await clock.advance(2_000)
+  expect(JSON.stringify(await ui.drawn())).not.toMatch(/brief/)
+})
+
 test('what is pinned stands above the line', async ($, on) => {
   const clock = mock.clock(on)
   world(on, { answers: { '/episodes/look': looked({ pinned: '▲1 HIGH lock on koda' }) } })

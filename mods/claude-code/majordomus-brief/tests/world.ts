@@ -11,6 +11,8 @@ export type World = {
   hold: (path: string) => Promise<void> | void
   session: string
   draft: string
+  /** The settings in force. */
+  settings: Record<string, unknown>
   cwd: string
   /** What the engine makes of a prompt of the mod's. */
   submit: (text: string) => Promise<Submitted> | Submitted
@@ -58,6 +60,7 @@ export function world(on: On, given: Partial<World> = {}): World {
     hold: () => undefined,
     session: 'one',
     draft: '',
+    settings: {},
     cwd: '/repo',
     submit: text => ({ text }),
     exitCode: 0,
@@ -119,6 +122,7 @@ function beneathSession(on: On, made: World): void {
   on('session.stop', (_, e) => ({ isTurnRunning: e.isTurnRunning }))
   on('session.id', () => ({ value: made.session }))
   on('session.cwd', () => ({ value: made.cwd }))
+  on('settings.read', () => ({ value: made.settings }))
   on('process.hookEnv', () => ({ value: { CLAUDE_PID: '4711' } }))
   on('command.register', (_, e) => {
     made.commands.push(e.name)
