@@ -62,17 +62,18 @@ def _too_old(version: str | None) -> Iterator[str]:
 def _switched_off(mod: Mod, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     own = _own_file(home, environ)
     is_offline = any(environ.get(name) for name in ("DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"))
-    if _inner(_read(own), "cachedGrowthBookFeatures").get(FLAG) is False and not is_offline:
+    if inner(read_document(own), "cachedGrowthBookFeatures").get(FLAG) is False and not is_offline:
         yield f"{own} says {FLAG} false: the client's rollout of mods has not reached this person"
-    for path in _settings(home, root):
-        settings = _read(path)
+    for path in settings_files(home, root):
+        settings = read_document(path)
         if settings.get("disableAllHooks") is True:
             yield f"{path} sets disableAllHooks, which keeps mods out too"
-        if _inner(settings, "enabledPlugins").get(f"{mod.name}@skills-dir") is False:
+        if inner(settings, "enabledPlugins").get(f"{mod.name}@skills-dir") is False:
             yield f"{path} turns {mod.name}@skills-dir off under enabledPlugins"
 
 
-def _settings(home: Path, root: str | None) -> Iterator[Path]:
+def settings_files(home: Path, root: str | None) -> Iterator[Path]:
+    """The settings that are in force in a checkout, those that count least first; the person's alone without one."""
     yield home / "settings.json"
     if root is not None:
         yield Path(root, ".claude/settings.json")
@@ -89,9 +90,9 @@ def _unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -
     if os.path.realpath(folder) != os.path.realpath(root):
         yield f"a session that starts in {folder} does not load it: the client looks in the folder it starts in alone"
     own = _own_file(home, environ)
-    trusted = _inner(_read(own), "projects")
+    trusted = inner(read_document(own), "projects")
     if not any(
-        _inner(trusted, str(each)).get("hasTrustDialogAccepted") is True for each in (Path(root), *Path(root).parents)
+        inner(trusted, str(each)).get("hasTrustDialogAccepted") is True for each in (Path(root), *Path(root).parents)
     ):
         yield f"the client does not trust {root} yet; start it there once and accept its question"
 
@@ -101,7 +102,8 @@ def _own_file(home: Path, environ: Mapping[str, str]) -> Path:
     return (home if environ.get("CLAUDE_CONFIG_DIR") else home.parent) / ".claude.json"
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> dict[str, Any]:
+    """The JSON object that a file of the client holds; empty where it holds none."""
     try:
         document = json.loads(read_bounded(os.path.realpath(path), _MOST_BYTES))
     except (OSError, UnreadableFileError, ValueError, RecursionError):
@@ -109,6 +111,7 @@ def _read(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _inner(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    inner = document.get(name)
-    return inner if isinstance(inner, dict) else {}
+def inner(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object under a name; empty where there is none."""
+    value = document.get(name)
+    return value if isinstance(value, dict) else {}

@@ -1,7 +1,8 @@
 """Putting a mod where its client finds it, and taking it out again; what is not ours is never touched.
 
-Whether a mod may be there is for the policy to say: only `true` at its key is consent, and where that is withdrawn the
-next installation takes it out. What a person edited by hand is kept before it is replaced. No settings file is written.
+Whether a mod may be in a checkout is for its policy to say: only `true` at its key is consent, and where that is
+withdrawn the next installation takes it out. What is for all sessions of a person is there by their word alone. What a
+person edited by hand is kept before it is replaced. No settings file is written.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 from brief.capture import folder
 from brief.capture.content import Files, digest, laid_by_client, written_last
 from brief.capture.folder import Kind
-from brief.capture.mods import Scope
 from brief.capture.place import Place
 from brief.core.errors import MajordomusError
 from brief.files import reason_of
@@ -135,8 +135,6 @@ def _renew(place: Place, parent: int, found: Found, wanted: Files, now: datetime
 def _withdraw(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
     if found.kind is Kind.NOTHING:
         return _outcome(place, Action.NOT_WRITTEN, off)
-    if place.scope is Scope.USER:  # it serves other repositories too
-        return _outcome(place, Action.PRESENT, f"{off}; capture remove --scope user takes it out")
     return _take_out(place, parent, found, off, now)
 
 

@@ -13,10 +13,11 @@ from brief.capture.hooks import snippet
 from brief.capture.install import Action, Outcome, find, install, remove
 from brief.capture.mods import MODS, PROVIDERS, Scope
 from brief.capture.place import Place, place_of
-from brief.capture.status import CaptureStatus, installed, status_text
+from brief.capture.status import CaptureStatus, Installed, installed, listed, status_text
+from brief.capture.wired import wired
 from brief.cli.place import add_root, located
-from brief.cli.saying import say
-from brief.core.errors import ANSWERED, RepositoryError
+from brief.cli.saying import paged, say
+from brief.core.errors import ANSWERED, RepositoryError, UsageError
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.fast.locate import Located, current_folder
 from brief.policy import Policy, checked, read_policy, switch_reason
@@ -33,7 +34,7 @@ Where you work in several, capture install --scope user serves them all; majordo
 """
 FOR_ALL = """\
 Every session of yours loads it, and it is silent where a repository has no policy.
-It wakes sessions only where you allow it: majordomus trust, once in each repository.
+It wakes sessions only where that says session.brief_on_interval: true and you allow it: majordomus trust, once in each.
 Where a checkout has the mod too, yours is loaded in its place.
 """
 
@@ -46,7 +47,8 @@ def add(commands: Commands) -> None:
     installing = _parser(
         actions,
         "install",
-        "Put the mods where the client finds them, as far as the policy consents; where it no longer does, take them out",
+        "Put the mods where the client finds them: in a checkout as far as its policy consents, and where it no longer does "
+        "take them out; for all sessions of yours by your word alone",
     )
     installing.add_argument(
         "--carrier",
@@ -58,7 +60,14 @@ def add(commands: Commands) -> None:
     showing = _parser(actions, "status", "Tell where the mods are, whether they are as written, and whether they load")
     showing.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
     showing.set_defaults(run=_status)
-    _parser(actions, "remove", "Take the mods out, whatever the policy says").set_defaults(run=_remove)
+    removing = _parser(actions, "remove", "Take the mods out, whatever the policy says")
+    removing.add_argument(
+        "--carrier",
+        choices=("mod", "hooks"),
+        default="mod",
+        help="hooks are taken out of the settings by hand; this tells which files name them",
+    )
+    removing.set_defaults(run=_remove)
 
 
 def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParser:
@@ -67,17 +76,19 @@ def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParse
     parser.add_argument("--provider", choices=tuple(PROVIDERS), default="claude-code", help="which client")
     parser.add_argument(
         "--scope",
-        type=Scope,
-        choices=tuple(Scope),
-        default=Scope.PROJECT,
-        metavar="{project,user}",
+        choices=[scope.value for scope in Scope],
+        default=Scope.PROJECT.value,
         help="for sessions that start in this checkout, or for all sessions of yours",
     )
     return parser
 
 
 def _places(args: argparse.Namespace, here: Located | None) -> list[Place]:
-    return [place_of(mod, args.scope, here) for mod in MODS if mod.provider == args.provider]
+    return [place_of(mod, Scope(args.scope), here) for mod in MODS if mod.provider == args.provider]
+
+
+def _is_for_all(args: argparse.Namespace) -> bool:
+    return Scope(args.scope) is Scope.USER
 
 
 # ---------------------------------------------------------------- install
@@ -87,16 +98,22 @@ def _install(args: argparse.Namespace) -> int:
     if args.carrier == "hooks":
         say(snippet(command_as_called(sys.argv[0])) + "\n")
         return ANSWERED
-    here = located(args)
-    policy = checked(read_policy(here.root))
+    here = _around(args)
+    # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
+    policy = None if here is None or _is_for_all(args) else checked(read_policy(here.root))
     # Whatever cannot be read is met here, before the first mod is written.
     ready = [(place, _content(place)) for place in _places(args, here)]
     now = utc_now()
-    outcomes = [install(place, files, switch_reason(policy, place.mod.policy_key), now) for place, files in ready]
+    outcomes = [install(place, files, _forbidden(place, policy), now) for place, files in ready]
     _tell(outcomes)
     if any(outcome.action is Action.WRITTEN for outcome in outcomes):
-        say(FOR_ALL if args.scope is Scope.USER else _ignore_lines(place for place, _ in ready) + STARTS_IN)
+        say(paged(FOR_ALL if _is_for_all(args) else _ignore_lines(place for place, _ in ready) + STARTS_IN))
     return ANSWERED
+
+
+def _forbidden(place: Place, policy: Policy | None) -> str | None:
+    """Why a policy does not let the mod be at its place; None where it does, and where none is asked."""
+    return None if policy is None else switch_reason(policy, place.mod.policy_key)
 
 
 def _content(place: Place) -> Files:
@@ -114,32 +131,51 @@ def _ignore_lines(places: Iterable[Place]) -> str:
 
 def _remove(args: argparse.Namespace) -> int:
     here = _around(args)
+    if args.carrier == "hooks":
+        return _tell_of_hooks(args, here)
     now = utc_now()
     _tell([remove(place, now) for place in _places(args, here)])
     return ANSWERED
 
 
+def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
+    """Say which settings name hooks of ours; raises UsageError where any does, since nothing was removed."""
+    named = wired(args.provider, here.root if here else None)
+    if not named:
+        say("hooks: not there: no settings file of the client names one\n")
+        return ANSWERED
+    where = "; ".join(f"{one.path} names majordomus {listed(one.commands)}" for one in named)
+    raise UsageError(f"hooks are taken out of the settings by hand, since majordomus writes no settings file: {where}")
+
+
 def _status(args: argparse.Namespace) -> int:
     here = _around(args)
-    policy = read_policy(here.root) if here else None
-    folder = args.root if args.root is not None else current_folder()
-    mods = []
-    for place in _places(args, here):
-        off = _off(place, policy, here)
-        seen = client.examine(place.mod, args.scope, here.root if here else None, folder)
-        mods.append(installed(place, find(place), off, seen))
-    status = CaptureStatus(mods=tuple(mods))
-    say(printable_json(status.model_dump_json()) + "\n" if args.format == "json" else status_text(status))
+    status = CaptureStatus(
+        mods=tuple(_installed(args, place, here) for place in _places(args, here)),
+        settings=wired(args.provider, here.root if here else None),
+    )
+    say(printable_json(status.model_dump_json()) + "\n" if args.format == "json" else paged(status_text(status)))
     return ANSWERED
 
 
-def _off(place: Place, policy: Policy | None, here: Located | None) -> str | None:
+def _installed(args: argparse.Namespace, place: Place, here: Located | None) -> Installed:
+    """What is told of one place. What the client makes of it is asked only where it is ours."""
+    found = find(place)
+    root = here.root if here else None
+    folder = args.root if args.root is not None else current_folder()
+    seen = client.examine(place.mod, place.scope, root, folder) if found.is_ours else None
+    own = place_of(place.mod, Scope.USER, None)
+    instead = str(own.path) if place.scope is Scope.PROJECT and find(own).is_ours and not found.is_ours else None
+    return installed(place, found, _off(place, here), seen, instead)
+
+
+def _off(place: Place, here: Located | None) -> str | None:
     """Why the mod does not act in this checkout; None where it does, or where there is none to act in."""
-    if policy is None or here is None:
+    if here is None:
         return None
     needs_trust = place.scope is Scope.USER and not Trust.read().trusted(here.common_dir, *WAKING)
     untrusted = "it wakes nobody here until you run majordomus trust in this repository" if needs_trust else None
-    return switch_reason(policy, place.mod.policy_key) or untrusted
+    return switch_reason(read_policy(here.root), place.mod.policy_key) or untrusted
 
 
 def _around(args: argparse.Namespace) -> Located | None:
@@ -147,11 +183,11 @@ def _around(args: argparse.Namespace) -> Located | None:
     try:
         return located(args)
     except RepositoryError:
-        if args.scope is Scope.USER:
+        if _is_for_all(args):
             return None
         raise
 
 
 def _tell(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
-        say(f"{clean(wire(outcome.sentence), 2_000)}\n")
+        say(paged(f"{clean(wire(outcome.sentence), 2_000)}\n"))

@@ -15,11 +15,10 @@ from pydantic.fields import FieldInfo
 from brief.answering.shape import Capability, Path, Positional, Problem, Rendered
 from brief.cli.lone import lone_desk
 from brief.cli.place import add_root, located
-from brief.cli.saying import say
+from brief.cli.saying import paged, say
 from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
 from brief.core.model import Wire
 from brief.core.text.sanitize import clean, printable_json
-from brief.core.text.wrap import wrapped
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
@@ -120,9 +119,9 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
 
 
 def _text(capability: Capability, answer: Wire) -> str:
-    """The answer for a person; a terminal would break its lines in the midst of words. A brief has its width already."""
-    text, columns = capability.text(answer), terminal_columns()
-    return text if columns is None or isinstance(answer, Rendered) else wrapped(text, columns)
+    """The answer for a person; a brief has its width already."""
+    text = capability.text(answer)
+    return text if isinstance(answer, Rendered) else paged(text)
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from brief.core.errors import MajordomusError
 from brief.core.text.sanitize import clean
+from brief.core.text.wrap import wrapped
+from brief.fast.main import terminal_columns
 from brief.fast.output import put, tell
 
 
 def say(text: str) -> None:
     """Print an answer in UTF-8, whatever the locale."""
     put(text.encode("utf-8", "backslashreplace"))
+
+
+def paged(text: str) -> str:
+    """The text for a person; a terminal would break its lines in the midst of words."""
+    columns = terminal_columns()
+    return text if columns is None else wrapped(text, columns)
 
 
 def complain(fault: MajordomusError) -> int:

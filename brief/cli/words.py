@@ -37,8 +37,15 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with the sentence."""
-        tell(clean(wire(f"{_sentence(message)}; see {self.prog} --help"), 2_000))
+        tell(clean(wire(f"{self._missing(message) or _sentence(message)}; see {self.prog} --help"), 2_000))
         self.exit(USAGE)
+
+    def _missing(self, message: str) -> str | None:
+        """The sentence where the word is missing that names a command, which argparse tells without naming any."""
+        for action in self._actions:
+            if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
+                return f"{action.metavar} is missing; known are {', '.join(action.choices)}"
+        return None
 
 
 def _sentence(message: str) -> str:

@@ -52,6 +52,9 @@ WAKE_OPENS = "Majordomus, not the user:"
 OF_THE_CLIENT = "<task-notification>"
 """How a prompt begins that the client wrote, as it does for a hook that wakes."""
 
+WAKE = "wake"
+"""The event at which a client starts what waits and wakes its session; see waiting.py."""
+
 SPEAKING = ("session-start", "user-prompt-submit")
 """The events at which a session reads something."""
 
@@ -125,7 +128,7 @@ def _named(words: list[str]) -> str:
         if words in ([event], [name]):
             return event
     named = f"{' '.join(words)[:MOST_WORD]} is no event" if words else "no event is named"
-    raise UnknownEventError(f"{named}; name one of {', '.join(EVENTS)}")
+    raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
 
 
 def _context(event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None) -> str:

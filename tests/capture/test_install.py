@@ -205,13 +205,11 @@ def test_links_of_the_person_are_theirs(lab: Lab, mod: Mod, wanted: Tree) -> Non
 # ---------------------------------------------------------------- scopes
 
 
-def test_the_persons_own_is_not_taken_out_by_a_repository(own_place: Place, wanted: Tree, tree: Read) -> None:
-    """A repository whose switch is off leaves what a person installed for all of theirs, and says how it goes."""
+def test_the_persons_own_is_removed_by_its_scope(own_place: Place, place: Place, wanted: Tree) -> None:
+    """What a person installed for all of theirs stays where a checkout's is removed, and goes when it is meant itself."""
     install(own_place, wanted, None, NOW)
-    outcome = install(own_place, wanted, OFF, NOW)
-    assert outcome.action is Action.PRESENT
-    assert outcome.sentence.endswith("capture remove --scope user takes it out")
-    assert tree(own_place.path) == wanted
+    assert remove(place, NOW).action is Action.ABSENT
+    assert own_place.path.exists()
     assert remove(own_place, NOW).sentence == f"sample: removed: {own_place.path}"
     assert not own_place.path.exists()
 

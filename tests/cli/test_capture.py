@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from brief.cli import capture
 from brief.cli.main import main
 from lab import Lab
 from serving import write_policy
+from terminal import in_terminal
 
 ON = "session: {brief_on_interval: true}\n"
 PATH = ".claude/skills/majordomus-brief"
@@ -51,14 +53,26 @@ def test_user_scope(lab: Lab) -> None:
     assert not (lab.repo / ".claude").exists()
 
 
-def test_the_person_needs_no_repository_to_remove(lab: Lab) -> None:
-    """What is installed for the person is looked at and removed from anywhere."""
-    write_policy(lab, ON)
-    lab.majordomus("capture", "install", "--scope", "user")
+@pytest.mark.parametrize("policy", [ON, "version: 1\n", "version: [1\n", None])
+def test_no_repository_decides_what_is_for_all(lab: Lab, policy: str | None) -> None:
+    """What is for all sessions of a person is installed by their word, whatever the policy around says, and renewed so."""
+    if policy is not None:
+        write_policy(lab, policy)
+    for action in ("written", "already present"):
+        done = lab.majordomus("capture", "install", "--scope", "user")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"majordomus-brief: {action}")
+
+
+def test_the_person_needs_no_repository(lab: Lab) -> None:
+    """What is for all sessions of a person is installed, looked at and removed from anywhere."""
+    done = lab.majordomus("capture", "install", "--scope", "user", cwd=lab.home)
+    assert done.stdout.startswith(f"majordomus-brief: written: {lab.home / PATH}\n")
     assert "as written" in lab.majordomus("capture", "status", "--scope", "user", cwd=lab.home).stdout
     done = lab.majordomus("capture", "remove", "--scope", "user", cwd=lab.home)
     assert done.stdout == f"majordomus-brief: removed: {lab.home / PATH}\n"
-    assert lab.majordomus("capture", "remove", cwd=lab.home).returncode == 2
+    for action in ("install", "remove"):
+        assert lab.majordomus("capture", action, cwd=lab.home).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -119,14 +133,14 @@ def test_nothing_is_written_where_a_shipped_file_is_missing(
 
 
 def test_status(lab: Lab) -> None:
-    """`status` tells absent, as written, edited with the files, and foreign; the reasons of the client beneath."""
+    """`status` tells not installed, as written, edited with the files, and foreign."""
     write_policy(lab, ON)
 
     def standing() -> str:
         return lab.majordomus("capture", "status").stdout.splitlines()[0].split(": ")[1]
 
     target = lab.repo / PATH
-    assert standing() == "absent"
+    assert standing() == "not installed; majordomus capture install puts it there"
     lab.majordomus("capture", "install")
     assert standing() == "as written"
     (target / "hooks/register.ts").write_text("// mine\n")
@@ -159,7 +173,85 @@ def test_status_as_json(lab: Lab, tmp_path: Path) -> None:
     assert status["schema"] == "majordomus.capture/v1"
     assert (mod["mod"], mod["scope"], mod["standing"]) == ("majordomus-brief", "project", "absent")
     assert mod["off"] == "session.brief_on_interval is not true: there is no .ai/repo/policy.yaml"
+    assert (mod["client"], mod["reasons"], mod["instead"], status["settings"]) == (None, [], None, [])
+    write_policy(lab, ON)
+    lab.majordomus("capture", "install")
+    (mod,) = json.loads(lab.majordomus("capture", "status", "--format", "json").stdout)["mods"]
+    assert (mod["standing"], mod["off"]) == ("as written", None)
     assert any("does not trust" in reason for reason in mod["reasons"])
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_status_gives_no_verdict_of_what_is_not_there(lab: Lab, scope: str) -> None:
+    """Of a mod that is not installed only that is told, with the command that installs it there and why it would not."""
+    told = lab.majordomus("capture", "status", "--scope", scope).stdout
+    assert "not installed; majordomus capture install" in told
+    assert "load" not in told
+    assert ("once the policy consents" in told, "is not true" in told) == (scope == "project", scope == "project")
+
+
+def test_status_where_the_persons_own_is_there_instead(lab: Lab) -> None:
+    """Where the person has the mod, the project's absence is told with that, and nobody is sent to install a second."""
+    lab.majordomus("capture", "install", "--scope", "user")
+    told = lab.majordomus("capture", "status").stdout
+    assert f"not installed; yours is, and one for the project would be one too many: {lab.home / PATH}\n" in told
+    assert "puts it there" not in told
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_status_judges_nothing_of_anothers(lab: Lab, *, link: bool) -> None:
+    """A folder or a link that is not ours is told as that, and whether the client loads it is not."""
+    write_policy(lab, ON)
+    target = lab.repo / PATH
+    target.parent.mkdir(parents=True)
+    target.symlink_to(lab.home) if link else target.mkdir()
+    told = lab.majordomus("capture", "status").stdout
+    assert told.splitlines()[0].endswith(f"foreign: {target}")
+    assert "this tool did not put it there" in told
+    assert "load" not in told
+
+
+def test_status_in_a_terminal(lab: Lab) -> None:
+    """In a terminal the lines break between words, so that no word but a path goes on in the next."""
+    write_policy(lab, ON)
+    lab.majordomus("capture", "install")
+    told = in_terminal(lab, "capture", "status", columns=60)
+    assert told.split() == lab.majordomus("capture", "status").stdout.split()
+    assert all(len(line) <= 60 for line in told.splitlines() if "/" not in line)
+
+
+def test_status_tells_hooks(lab: Lab) -> None:
+    """Settings of the person and of the project that name hooks of ours are told, each in a line with which they are."""
+    assert "majordomus hook" not in lab.majordomus("capture", "status").stdout
+    settings(lab.home, {"statusLine": {"command": "/opt/bin/majordomus statusline"}})
+    settings(lab.repo, {"hooks": {"Stop": [{"hooks": [{"command": "majordomus hook wake"}]}]}})
+    told = lab.majordomus("capture", "status").stdout.splitlines()[-2:]
+    assert told == [
+        f"{lab.home}/.claude/settings.json names majordomus statusline; where that status line is in force the mod draws none",
+        f"{lab.repo}/.claude/settings.json names majordomus hook wake; the hooks stay silent where the mod serves the session",
+    ]
+    assert str(lab.repo) not in lab.majordomus("capture", "status", "--scope", "user", cwd=lab.home).stdout
+
+
+def test_hooks_are_removed_by_hand(lab: Lab) -> None:
+    """Who asks to remove the hooks is told which settings name them, exit 2, and that there are none where there are none."""
+    done = lab.majordomus("capture", "remove", "--carrier", "hooks")
+    assert (done.returncode, done.stdout) == (0, "hooks: not there: no settings file of the client names one\n")
+    text = lab.majordomus("capture", "install", "--carrier", "hooks").stdout
+    settings(lab.repo, json.loads(text))
+    done = lab.majordomus("capture", "remove", "--carrier", "hooks")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "taken out of the settings by hand" in done.stderr
+    assert (
+        "names majordomus hook session-start, hook wake, hook user-prompt-submit, hook session-end and" in done.stderr
+    )
+    assert json.loads((lab.repo / ".claude/settings.json").read_text()) == json.loads(text)
+
+
+def settings(folder: Path, document: Mapping[str, object]) -> None:
+    """Settings of the client in a folder."""
+    (folder / ".claude").mkdir(exist_ok=True)
+    (folder / ".claude/settings.json").write_text(json.dumps(document))
 
 
 def test_the_hooks_are_printed_alone(lab: Lab) -> None:

@@ -68,6 +68,14 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
             "episode open --state bsy",
             "'bsy' is not known here; the nearest is busy; see majordomus episode open --help",
         ),
+        (
+            "capture",
+            "ACTION is missing; known are install, status, remove; see majordomus capture --help",
+        ),
+        (
+            "capture install --scope all",
+            "'all' is not known here; known are project, user; see majordomus capture install --help",
+        ),
         ("statusline now", "'now' is not known here; see majordomus statusline --help"),
         ("trust --list --revoke", "argument --revoke: not allowed with argument --list; see majordomus trust --help"),
     ],

@@ -236,7 +236,7 @@ def test_no_such_event(lab: Lab, words: tuple[str, ...]) -> None:
     """A hook that was set up for another event says so, and its exit code stops nothing."""
     done = ran(lab, *words)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert b"; name one of session-start" in done.stderr
+    assert b"; name one of session-start, user-prompt-submit, stop, session-end, wake\n" in done.stderr
     assert b"Error(" not in done.stderr
     assert len(done.stderr) < 500
 
