@@ -7,10 +7,10 @@ import json
 from typing import TYPE_CHECKING
 
 from brief.cli.place import add_root, located
-from brief.cli.saying import say
+from brief.cli.saying import paged, say
 from brief.core.errors import ANSWERED
 from brief.core.policy_files import schema_json
-from brief.core.settings import KEYS, POLICY_FILE
+from brief.core.settings import KEYS, POLICY_FILE, SWITCH
 from brief.core.spelling import spell
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.init import session_lines, write_skeleton
@@ -43,17 +43,36 @@ def _add_init(commands: Commands) -> None:
         "init",
         f"Write a policy to edit, {POLICY_FILE}, and print the lines that tell a session what to read first",
     )
+    parser.add_argument("--lines", action="store_true", help="print those lines alone, and write nothing")
     parser.set_defaults(run=_init)
 
 
 def _init(args: argparse.Namespace) -> int:
     root = located(args).root
+    if args.lines:
+        say(_lines(root))
+        return ANSWERED
     outcome = write_skeleton(root)
-    interval = read_policy(root).settings.session.brief_interval_minutes
-    say(f"{clean(wire(outcome.sentence), 1_000)}\n")
-    say("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n\n")
-    say(session_lines(interval))
+    say(paged(f"{clean(wire(outcome.sentence), 1_000)}\n{_next_step(root)}"))
+    if not outcome.written:
+        say(paged("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n"))
+        return ANSWERED
+    say(paged("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n") + "\n")
+    say(_lines(root))
     return ANSWERED
+
+
+def _lines(root: str) -> str:
+    return session_lines(read_policy(root).settings.session.brief_interval_minutes)
+
+
+def _next_step(root: str) -> str:
+    """What it takes from here until sessions are briefed by themselves."""
+    if switch_reason(read_policy(root)) is None:
+        return f"{SWITCH} is true: majordomus capture install lets sessions be briefed by themselves\n"
+    return (
+        f"Sessions are not briefed by themselves yet: set {SWITCH}: true there, then run majordomus capture install\n"
+    )
 
 
 # ---------------------------------------------------------------- policy

@@ -44,6 +44,7 @@ def test_init(lab: Lab) -> None:
     assert printed.startswith(f"{path}: written, every key at its default\n")
     assert "Run `majordomus brief`" in printed
     assert "`majordomus alerts list`" in printed
+    assert "set session.brief_on_interval: true there, then run majordomus capture install\n" in printed
     assert told(lab, "policy", "check") == f"{POLICY_FILE}: good\n"
     assert lab.git("status", "--porcelain") == "?? .ai/"
 
@@ -52,13 +53,14 @@ def test_init(lab: Lab) -> None:
     "text", ["", "version: 1\n# by hand\n", "- not a policy\n", "session: {brief_interval_minutes: 7}\n"]
 )
 def test_init_keeps_what_a_person_wrote(lab: Lab, text: str) -> None:
-    """What lies there stays byte for byte, whatever it is, and the lines are printed nevertheless."""
+    """What lies there stays byte for byte, whatever it is, and that is told in short, with where the lines are."""
     path = policy(lab, text)
     for name in ("CLAUDE.md", "AGENTS.md"):
         (lab.repo / name).write_text("mine\n")
     printed = told(lab, "init")
     assert printed.startswith(f"{path}: there already, and left as it is\n")
-    assert "Run `majordomus brief`" in printed
+    assert printed.endswith("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n")
+    assert printed.count("\n") == 3
     assert path.read_text() == text
     assert [(lab.repo / name).read_text() for name in ("CLAUDE.md", "AGENTS.md")] == ["mine\n", "mine\n"]
 
@@ -66,7 +68,21 @@ def test_init_keeps_what_a_person_wrote(lab: Lab, text: str) -> None:
 def test_init_names_the_interval_in_force(lab: Lab) -> None:
     """The lines for sessions name the interval that the policy sets."""
     policy(lab, "session: {brief_interval_minutes: 7}\n")
-    assert "whenever 7 minutes have passed" in told(lab, "init")
+    assert "whenever 7 minutes have passed" in told(lab, "init", "--lines")
+
+
+def test_init_where_the_switch_is_on(lab: Lab) -> None:
+    """Where the policy turns briefing on already, one step is left to do."""
+    policy(lab, "session: {brief_on_interval: true}\n")
+    assert "is true: majordomus capture install lets sessions be briefed" in told(lab, "init")
+
+
+def test_the_lines_alone(lab: Lab) -> None:
+    """`--lines` prints what a first `init` prints last, and writes nothing."""
+    lines = told(lab, "init", "--lines")
+    assert lines.startswith("## ")
+    assert not (lab.repo / POLICY_FILE).exists()
+    assert told(lab, "init").endswith("\n\n" + lines)
 
 
 def test_init_follows_no_link(lab: Lab) -> None:
