@@ -190,7 +190,7 @@ def test_full_disk_at_the_start(lab: Lab, small_disk: Path) -> None:
     fill(small_disk)
     done = lab.majordomus("serve", "ensure")
     assert done.returncode == 1
-    assert "database or disk is full" in done.stderr
+    assert "cannot be written (No space left on device)" in done.stderr
     assert brief(lab)["answered_by"]["kind"] == "self"
     small_disk.unlink()
     assert opened(lab, "new") == (0, "")

@@ -30,7 +30,9 @@ class BriefInputs(SessionInputs):
         default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
     )
     budget: int | None = Field(default=None, ge=1, le=1_000_000, description="leave out rows to fit into so many bytes")
-    width: int | None = Field(default=None, ge=0, le=10_000, description="cut lines at so many columns")
+    width: int | None = Field(
+        default=None, ge=0, le=10_000, description="break lines between words at so many columns, and cut the one line"
+    )
     local: bool = Field(default=False, description="compose here and ask no other server")
 
 

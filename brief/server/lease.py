@@ -54,12 +54,11 @@ class Lease:
         folder = Path(state_dir(common_dir))
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            descriptor = _lock(folder / LOCK)
+            descriptor = _named_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except OSError as fault:
             raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
-        _name_holder(descriptor)
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
         if last >= MOST_EPOCH:
             os.close(descriptor)
@@ -137,9 +136,16 @@ def holder(common_dir: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and record.get("process_start") is not None else None
 
 
-def _name_holder(descriptor: int) -> None:
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(_own_process()).encode(), 0)
+def _named_lock(path: Path) -> int:
+    """A locked descriptor of the file, which names this process from now on. Raises OSError, and then nothing is locked."""
+    descriptor = _lock(path)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(_own_process()).encode(), 0)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _own_process() -> dict[str, Any]:

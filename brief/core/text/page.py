@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from brief.core.model import Brief, Level, Row, Section, Status
-from brief.core.text.line import fit
 from brief.core.text.sanitize import clean
+from brief.core.text.wrap import wrapped
 
 _STATUS_CELLS = len(Status.UNDECLARED)
 _INDENT = " " * (len("integration") + 2)
 
 
 def page(brief: Brief, columns: int | None = None) -> str:
-    """The whole brief, a section a paragraph; lines are cut at `columns` cells where that is given."""
+    """The whole brief, a section a paragraph; lines go on below at `columns` cells where that is given."""
     lines = [brief.line, "", *_head(brief), ""]
     for section in brief.sections:
         lines += section_lines(section)
     lines += ["", *(f"note: {note}" for note in brief.notes), _closing(brief)]
-    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
+    return _broken(lines, columns)
 
 
 def section_page(section: Section, columns: int | None = None) -> str:
     """One section alone, with every row it has."""
     lines = section_lines(section)
-    return "\n".join(line if columns is None else fit(line, columns) for line in lines) + "\n"
+    return _broken(lines, columns)
+
+
+def _broken(lines: list[str], columns: int | None) -> str:
+    text = "\n".join(lines) + "\n"
+    return text if columns is None else wrapped(text, columns)
 
 
 def section_lines(section: Section) -> list[str]:

@@ -77,12 +77,16 @@ def test_a_page_ends_with_what_was_not_read() -> None:
     assert page(brief()).endswith("\nEverything that is set up was read.\n")
 
 
-@pytest.mark.parametrize("columns", [0, 1, 20, 80])
-def test_no_line_is_wider_than_asked(columns: int) -> None:
-    """Cut in terminal cells, also where a character takes two."""
-    wide = brief(section("peers", rows=rows("漢" * 100)))
-    told = [*page(wide, columns).splitlines(), *section_page(wide.sections[1], columns).splitlines()]
-    assert max(cells(each) for each in told) <= columns
+@pytest.mark.parametrize("columns", [0, 1, 20, 40, 80])
+def test_nothing_of_a_page_is_lost(columns: int) -> None:
+    """Whatever the width, every word stands there; where one fits at all no line is wider, in terminal cells."""
+    wide = brief(section("peers", rows=rows("漢字 " * 60)))
+    for told, whole in (
+        (page(wide, columns), page(wide)),
+        (section_page(wide.sections[1], columns), section_page(wide.sections[1])),
+    ):
+        assert told.split() == whole.split()
+        assert columns < 40 or max(map(cells, told.splitlines())) <= columns
 
 
 @pytest.mark.parametrize(

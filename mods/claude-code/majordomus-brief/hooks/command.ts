@@ -8,6 +8,9 @@ import { NoAnswer, ask, askFor } from './server'
 /** The word that a person types after the slash. */
 export const COMMAND_NAME = 'brief'
 
+/** What the client sets in front of every row that a command prints. */
+const MARGIN = 8
+
 const USAGE = '/brief prints the brief; /brief pause keeps prompts of the schedule away from this session, /brief resume lets them come'
 
 const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake resume --repository ends that'
@@ -16,23 +19,23 @@ const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake 
 type Wakes = { paused?: string | null; sessions?: { session: string; standing: string; reason: string | null }[] }
 
 /** What `/brief` prints: the brief, or what became of the wakes. The model reads none of it. */
-export async function commandText($: EngineInterface, run: Run, args: string): Promise<string> {
+export async function commandText($: EngineInterface, run: Run, args: string, columns: number): Promise<string> {
   try {
-    return await answered($, run, args.trim())
+    return await answered($, run, args.trim(), columns)
   } catch (fault) {
     const why = fault instanceof Error ? clean(fault.message) : 'no answer'
     return fault instanceof NoAnswer ? `unread: ${why}; majordomus serve ensure starts a server` : `refused: ${why}`
   }
 }
 
-async function answered($: EngineInterface, run: Run, word: string): Promise<string> {
+async function answered($: EngineInterface, run: Run, word: string, columns: number): Promise<string> {
   if (word !== '' && word !== 'pause' && word !== 'resume') return USAGE
   const checkout = run.checkout ?? (await checkoutAround($, await $.session.cwd()))
   if (checkout === null) return 'there is no git checkout here, so there is no brief'
   if (!(await hasPolicy($, checkout))) return 'this repository has no policy; majordomus init writes one'
   const session = await $.session.id()
-  // Of no width: the client breaks what is too wide for it between words, and a page of a width is cut.
-  if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', { session, format: 'text' })).trimEnd()}`
+  const printed = { session, format: 'text', width: columns - MARGIN }
+  if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', printed)).trimEnd()}`
   const wakes = await askFor<Wakes>($, checkout, `/wakes/${word}`, { session })
   run.nextLookAt = 0
   return stands(word, wakes, session)

@@ -64,7 +64,7 @@ export const register: Register = on => {
   })
 
   on('command.run', { command: 'brief' }, async ($, e) => ({
-    text: await commandText($, run, e.args),
+    text: await commandText($, run, e.args, e.presentation.columns),
     isTextDisplayOnly: true,
   }))
 

@@ -22,7 +22,7 @@ test('/brief prints the brief for the person alone, and submits nothing', async 
   const told = await $.command.run(run(''))
   expect(made.commands).toEqual(['brief'])
   expect(told).toEqual({ text: '\npeers 3', isTextDisplayOnly: true })
-  expect(at(made, '/brief')).toEqual([{ root: '/repo', session: 'one', format: 'text' }])
+  expect(at(made, '/brief')).toEqual([{ root: '/repo', session: 'one', format: 'text', width: '92' }])
   expect(made.submitted).toEqual([])
 })
 
