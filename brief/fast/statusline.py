@@ -1,6 +1,6 @@
 """The status line of a client: the server's line, or the last one known with its age; one line at most, always exit 0.
 
-Where there is nothing to tell of, outside of git and in a repository that has no policy and had no server, it is silent.
+Where there is nothing to tell of, outside of git and in a repository that has no policy and was never served, it is silent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def statusline() -> int:
         return 0
     session, columns = session_of(given.get("session_id")), _columns()
     line = _asked(here, session) or last_known(here, session, time.time(), columns)
-    if line or has_policy(here):
+    if line or has_policy(here) or os.path.exists(state_dir(here.common_dir)):
         _say(line or fit(NOBODY, columns))
     return 0
 

@@ -219,7 +219,7 @@ def test_wakes_that_cannot_be_read(place: Woken) -> None:
     for session in (ANN, BOB):
         place.look(session=session)
     place.pause(session=ANN)
-    with sqlite3.connect(place.lab.state / "majordomus.db") as connection:
+    with contextlib.closing(sqlite3.connect(place.lab.state / "majordomus.db", isolation_level=None)) as connection:
         connection.execute("UPDATE wakes SET anchor = 'yesterday' WHERE episode = ?", (ANN,))
     told = {one.session: one for one in place.wakes().sessions}
     assert "cannot be read" in (told[ANN].reason or "")
