@@ -30,6 +30,14 @@ class WaitInputs(MindedInputs):
         ge=0, allow_inf_nan=False, description="when the process began, by the clock that is never set"
     )
     scope: Scope = Field(default="user", description="whose settings name the hook")
+    process_start: int | None = Field(
+        default=None, ge=0, description="when the process of the client began, in ticks since the start of the machine"
+    )
+
+    @property
+    def client(self) -> str:
+        """What tells the client from others: one shows one session at a time, and one session may be shown by two."""
+        return self.session if self.process_start is None else f"process {self.pid} of {self.process_start}"
 
 
 class Waited(Wire):
@@ -75,13 +83,20 @@ def _over(desk: Desk, asked: WaitInputs, episode: Episode | None) -> str | None:
     """Why the process need not wait any more."""
     if desk.served.lately(asked.session, desk.now()):
         return "a mod of the client minds this session"
-    if not desk.waiters.note(asked.session, asked.since):
-        return "another process waits for this session, which began later"
+    if not desk.waiters.note(asked.client, asked.since):
+        return "another process waits beside this client, which began later"
+    if episode is None or _is_of_another(episode, asked.pid):
+        return None
     now = desk.board.wakes.instant(desk.now())
     began = now.wall - timedelta(seconds=(now.steady or asked.since) - asked.since)
-    if episode is not None and episode.closed is not None and episode.closed > began:
+    if episode.closed is not None and episode.closed > began:
         return "the session was closed while it waited"
     return None
+
+
+def _is_of_another(episode: Episode, pid: int | None) -> bool:
+    """Whether the record follows another client that shows the session too: it may end, and this one goes on."""
+    return pid is not None and episode.process is not None and episode.process.pid != pid
 
 
 async def _opened(desk: Desk, asked: WaitInputs) -> None:

@@ -152,9 +152,12 @@ def standing(cadence: Cadence, rules: Rules) -> Standing:
     return Standing.ON
 
 
-def is_called(anchor: Instant, called: datetime | None) -> bool:
-    """Whether a session is owed something of its own since it last had its brief: it is woken for that at once, and once."""
-    return called is not None and called > anchor.wall
+def is_called(anchor: Instant, called: datetime | None, now: Instant) -> bool:
+    """Whether a session is owed something of its own since it last had its brief: it is woken for that at once, and once.
+
+    What a wall clock dates ahead of now, since it was set back, would be newer than every brief: it waits for the interval.
+    """
+    return called is not None and anchor.wall < called <= now.wall
 
 
 def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | None = None) -> Verdict:
@@ -164,7 +167,7 @@ def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | Non
     """
     count = due(cadence.anchor, rules.interval, now)
     stands = standing(cadence, rules)
-    if stands is Standing.ON and not cadence.waiting and is_called(cadence.anchor, called):
+    if stands is Standing.ON and not cadence.waiting and is_called(cadence.anchor, called, now):
         return Queue(max(0, count - 1))
     if count == 0 or stands is Standing.OFF:
         return None

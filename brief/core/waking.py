@@ -124,7 +124,7 @@ def beat(waking: Waking, rules: Rules, now: Instant, prompt: Prompt | None, call
         case Pass(why, count):
             return skipped(waking, why, count, rules, now)
         case Queue(missed) if prompt is not None:
-            if not (is_called(waking.anchor, called) or is_news(rules, waking.told, prompt.facts)):
+            if not (is_called(waking.anchor, called, now) or is_news(rules, waking.told, prompt.facts)):
                 return skipped(waking, Skip.UNCHANGED, missed + 1, rules, now)
             return queued(waking, prompt, missed, rules, now)
     return unchanged(waking)

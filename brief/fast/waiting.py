@@ -6,7 +6,6 @@ is read to the model, also of a session that is idle. Whether and when that is d
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
@@ -14,14 +13,17 @@ import time
 from brief.fast.ask import ask
 from brief.fast.client import told
 from brief.fast.hook import MOST_INPUT, Call, read_call
-from brief.fast.lease import NoServerError
+from brief.fast.lease import NoServerError, process_start
 from brief.fast.locate import NotLocatedError, has_policy, read_small
 from brief.fast.output import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
     from collections.abc import Mapping
-    from typing import Any
+
+    from brief.fast import ask as asking
+
+ANSWERED = 200
 
 WOKEN = 2
 OVER = 0
@@ -30,7 +32,12 @@ ASK_SECONDS = 2.0
 SLEEP_SECONDS = 60.0
 """How long it sleeps where no server has yet said how long."""
 
+LEAST_SECONDS = 0.05
 MOST_SECONDS = 3_600.0
+"""How long it sleeps between two questions, whatever a server says."""
+
+MOST_PROMPT = 16_384
+"""Bytes that are taken for a prompt; what is longer was not written to wake a session."""
 
 FAILURES_A_START = 3
 """How many questions without an answer come between two attempts to start a server."""
@@ -41,18 +48,23 @@ SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 class Answer:
     """What a server said: a `prompt` to wake with, or after how many `seconds` to ask again, None for never.
 
-    Raises ValueError, TypeError or KeyError where a document says nothing of the kind.
+    Raises ValueError, TypeError, KeyError or RecursionError where an answer says nothing of the kind.
     """
 
     __slots__ = ("ensures", "prompt", "seconds")
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, answer: asking.Answer) -> None:
+        if answer.status != ANSWERED:
+            raise ValueError(answer.status)
+        document = answer.json()
         prompt, again = document["prompt"], document["again_seconds"]
         self.prompt: bytes | None = None if prompt is None else str.encode(prompt["text"])
         self.seconds: float | None = None if again is None else float(again)
         self.ensures: bool = document["ensures"] is True
         if self.seconds is not None and not 0 <= self.seconds <= MOST_SECONDS:
             raise ValueError(again)
+        if self.prompt is not None and not 0 < len(self.prompt) <= MOST_PROMPT:
+            raise ValueError(len(self.prompt))
 
 
 def wait() -> int:
@@ -75,10 +87,9 @@ def _waited() -> int:
         return OVER
     if not is_attended(call, os.environ):
         return OVER
-    if given.get("hook_event_name") == "Stop":
-        _tell_stop(call)
+    ends_turn = given.get("hook_event_name") == "Stop"
     given.clear()  # it holds what the model said, and this process sleeps for long
-    return Waiter(call, since, scope_of(os.environ)).wait()
+    return Waiter(call, since, scope_of(os.environ), ends_turn=ends_turn).wait()
 
 
 def is_attended(call: Call, env: Mapping[str, str]) -> bool:
@@ -94,22 +105,23 @@ def scope_of(env: Mapping[str, str]) -> str:
     return "project" if any(text is not None and "hook wake" in text for text in files) else "user"
 
 
-def _tell_stop(call: Call) -> None:
-    """Tell that a turn has ended; where nobody hears it, the session stays busy and is not woken."""
-    with contextlib.suppress(NoServerError):
-        ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS)
-
-
 class Waiter:
-    """One process that waits beside one session; of several, the server lets the one wait on that began last."""
+    """One process that waits beside one session; of several, the server lets the one wait on that began last.
 
-    def __init__(self, call: Call, since: float, scope: str) -> None:
+    `ends_turn` is whether it was started by the end of a turn, which it tells until it was heard: the session would stay
+    busy, and not be woken.
+    """
+
+    def __init__(self, call: Call, since: float, scope: str, *, ends_turn: bool) -> None:
         self._call = call
-        self._body = {
+        self._owes_stop = ends_turn
+        self._began = None if call.pid is None else process_start(call.pid)
+        self._body: dict[str, object] = {
             "root": call.here.name,
             "session": call.session,
             "provider": call.provider,
             "pid": call.pid,
+            "process_start": self._began,
             "since": since,
             "scope": scope,
         }
@@ -130,22 +142,30 @@ class Waiter:
         return OVER
 
     def _goes_on(self) -> bool:
-        return has_policy(self._call.here) and _is_alive(self._call.pid)
+        return has_policy(self._call.here) and _is_alive(self._call.pid, self._began)
 
     def _asked(self) -> Answer | None:
         """What the server says; None where none does, which is seen to."""
         try:
-            said = ask(self._call.here.common_dir, "POST", "/episodes/wait", [], self._body, seconds=ASK_SECONDS)
-            answer = Answer(said.json())
-        except (NoServerError, ValueError, TypeError, KeyError):
+            if self._owes_stop:
+                self._owes_stop = self._post("/hooks", self._call.body()).status != ANSWERED
+            answer = Answer(self._post("/episodes/wait", self._body))
+        except (NoServerError, ValueError, TypeError, KeyError, RecursionError):
             self._unanswered()
             return None
         self._failures, self._ensures = 0, answer.ensures
-        self._seconds = answer.seconds if answer.seconds is not None else SLEEP_SECONDS
+        self._seconds = SLEEP_SECONDS if answer.seconds is None else max(LEAST_SECONDS, answer.seconds)
         return answer
 
+    def _post(self, path: str, body: dict[str, object]) -> asking.Answer:
+        return ask(self._call.here.common_dir, "POST", path, [], body, seconds=ASK_SECONDS)
+
     def _unanswered(self) -> None:
-        """Start a server now and then, one start at a time, where the last one said that the policy wants one."""
+        """Start a server now and then, one start at a time, where the last one said that the policy wants one.
+
+        It is asked ever less often: the last one may have said to ask in a second, and nobody may come for days.
+        """
+        self._seconds = min(2 * self._seconds, SLEEP_SECONDS)
         if self._start is not None and _has_ended(self._start):
             self._start = None
         if self._ensures and self._start is None and self._failures % FAILURES_A_START == 0:
@@ -176,7 +196,10 @@ def _has_ended(child: int) -> bool:
         return True
 
 
-def _is_alive(pid: int | None) -> bool:
+def _is_alive(pid: int | None, began: int | None) -> bool:
+    """Whether a process runs, and is the one that began then, where that could be told."""
+    if began is not None:
+        return process_start(pid or 0) == began
     try:
         os.kill(pid or 0, 0)
     except OSError as fault:

@@ -141,6 +141,34 @@ def test_of_several_the_last_waits_on(place: Waiting) -> None:
     assert place.wait(since=new).again_seconds is not None
 
 
+def test_client_that_shows_another_session(place: Waiting) -> None:
+    """The process of the session that its client showed before ends, also where nobody heard that session end."""
+    client: dict[str, Any] = {"pid": os.getpid(), "process_start": process_start(os.getpid())}
+    place.hook("session-start", provider="claude-code")
+    old = place.steady
+    place.wait(since=old, **client)
+    place.after(1)
+    assert place.wait(BOB, **client).again_seconds is not None
+    place.after(20)
+    place.beat()
+    assert place.wait(since=old, **client).again_seconds is None
+
+
+def test_session_that_two_clients_show(place: Waiting) -> None:
+    """Beside each of them a process waits, one of which gets the wake; the end of one client ends nothing of the other."""
+    place.hook("session-start", provider="claude-code", pid=1)
+    began = place.steady
+    place.wait(since=began, pid=1, process_start=1)
+    place.after(1)
+    place.hook("session-start", provider="claude-code", pid=2)
+    place.wait(pid=2, process_start=2)
+    place.board.close(ANN, "its process ended", place.clock.now)
+    assert place.wait(since=began, pid=1, process_start=1).again_seconds is not None
+    episode = place.episode()
+    assert episode is not None
+    assert episode.is_open
+
+
 def test_session_that_was_closed_is_waited_for_no_more(place: Waiting) -> None:
     """The process of a session that was closed ends and opens nothing; one that began after that opens it anew."""
     place.hook("session-start", provider="claude-code")

@@ -20,6 +20,7 @@ from brief.core.cadence import (
     Standing,
     due,
     elapsed,
+    is_called,
     is_news,
     is_owed_with_prompt,
     may_be_handed_out,
@@ -223,3 +224,12 @@ def test_rules_of_a_policy() -> None:
     made = rules(Settings.model_validate({"session": session}), timedelta(seconds=2))
     assert made == Rules(on=True, interval=timedelta(seconds=10), limit=3, changed=True)
     assert not rules(Settings(), MINUTE).on
+
+
+def test_called_once() -> None:
+    """What a session waits for wakes it until it had its brief; what a clock dated ahead that was set back since, does not."""
+    now = Instant(NOW + MINUTE, 1_060.0)
+    assert is_called(ANCHOR, NOW + MINUTE, now)
+    assert not is_called(ANCHOR, NOW, now)
+    assert not is_called(ANCHOR, None, now)
+    assert not is_called(ANCHOR, NOW + DAY, now)

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from brief.fast.lease import process_start
 from brief.fast.locate import POLICY
-from brief.fast.waiting import OVER, SETTINGS, WOKEN, scope_of
+from brief.fast.waiting import MOST_PROMPT, OVER, SETTINGS, WOKEN, scope_of
 from impostor import answer, listening, write_lease
 from lab import Lab, until
 from serving import write_policy
@@ -108,6 +109,7 @@ def test_wakes_once_it_is_told_to(lab: Lab, path: Path) -> None:
         "session": UUID,
         "provider": "claude-code",
         "pid": os.getpid(),
+        "process_start": process_start(os.getpid()),
         "scope": "user",
     }
 
@@ -119,6 +121,16 @@ def test_end_of_a_turn_is_told(lab: Lab, path: Path) -> None:
     assert requests[0].startswith(b"POST /api/v1/hooks ")
     assert body_of(requests[0])["event"] == "stop"
     assert b"secret" not in b"".join(requests)
+
+
+def test_end_of_a_turn_is_told_until_it_is_heard(lab: Lab, path: Path) -> None:
+    """Where no server took it, as while one is replaced, it is told again before the next question."""
+    heard = answer(b'{"context": ""}')
+    answers = [answer(b"{}", status="503 Service Unavailable"), said(), heard, said(), WAKE]
+    with listening(path, in_turn(*answers)) as requests, waiting(lab, "Stop") as process:
+        assert ended(process)[0] == WOKEN
+    told = [request.partition(b" HTTP")[0].rpartition(b"/")[2] for request in requests]
+    assert told == [b"hooks", b"wait", b"hooks", b"wait", b"wait"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +191,11 @@ def test_told_that_it_is_over(lab: Lab, path: Path) -> None:
         answer(b'{"prompt": null, "again_seconds": -1, "ensures": false}'),
         answer(b'{"prompt": null, "again_seconds": 1e300, "ensures": false}'),
         answer(b'{"prompt": {"text": 5}, "again_seconds": null, "ensures": false}'),
+        answer(b'{"prompt": {"text": ""}, "again_seconds": null, "ensures": false}'),
+        answer(b'{"prompt": {"text": "%s"}, "again_seconds": null, "ensures": false}' % (b"x" * (MOST_PROMPT + 1))),
+        answer(b"[" * 1_000_000),
         answer(b'{"error": {"message": "no such path"}}', status="404 Not Found"),
+        answer(b'{"prompt": {"text": "x"}, "again_seconds": null, "ensures": false}', status="500 Server Error"),
         answer(b"cut", length=9),
     ],
     ids=lambda raw: repr(raw)[-40:],
@@ -200,6 +216,18 @@ def test_ends_with_its_client(lab: Lab, path: Path) -> None:
         until(lambda: len(requests) > 1)
         client.kill()
         client.wait()
+        assert ended(process) == (OVER, b"", b"")
+
+
+def test_ends_with_a_client_that_nobody_buried(lab: Lab, path: Path) -> None:
+    """A client that has ended and whose number is still taken, by itself or by another, is not waited beside."""
+    with (
+        subprocess.Popen(["sleep", "60"]) as client,
+        listening(path, in_turn(said())) as requests,
+        waiting(lab, CLAUDE_PID=str(client.pid)) as process,
+    ):
+        until(lambda: len(requests) > 1)
+        client.kill()
         assert ended(process) == (OVER, b"", b"")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
@@ -143,5 +144,24 @@ def test_wake_that_fails_is_not_tried_for_ever(place: Clocked) -> None:
         assert not await place.has_prompt()
         place.after(0.1)
         assert await place.has_prompt()
+
+    run(story(), place)
+
+
+def test_clock_set_back_wakes_nobody_for_ever(place: Clocked) -> None:
+    """What is owed since a moment that the wall clock set ahead of now wakes with the interval, and not again and again."""
+
+    async def story() -> None:
+        await asyncio.to_thread(lambda: fixed(place))
+        place.after(1, set_by=timedelta(days=-1))
+        assert not await place.has_prompt()
+        place.after(14)
+        for _ in range(2):
+            await place.settled()
+            prompt = (await asyncio.to_thread(place.look)).prompt
+            assert prompt is not None
+            await asyncio.to_thread(place.tell, prompt.id, "failed")
+        place.after(19.9)
+        assert not await place.has_prompt()
 
     run(story(), place)
