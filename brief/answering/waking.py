@@ -26,9 +26,10 @@ async def composed_wake(desk: Desk, look: Look) -> Prompt:
     """The prompt for the session that a look is about, as things are now."""
     ask = look.ask
     shown, kept = await asyncio.gather(shown_to(desk, ask), desk.brief(ask.root, ask.session, local=False))
+    owed = [signal.line for signal in desk.board.signals(ask.session or "")]
     return Prompt(
         id=uuid.uuid4().hex,
-        text=wake_text(kept.value, shown, called=bool(desk.board.signals(ask.session or ""))),
+        text=wake_text(kept.value, shown, owed),
         facts=facts(kept.value),
         composed=kept.value.generated_at,
     )

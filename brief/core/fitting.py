@@ -14,7 +14,11 @@ def fitted_prompt(brief: Brief, room: int, measure: Callable[[str], int]) -> str
 
     `measure` gives no more for a text than its bytes.
     """
-    text = prompt(within(brief, room, prompt))
+    return shortened(prompt(within(brief, room, prompt)), room, measure)
+
+
+def shortened(text: str, room: int, measure: Callable[[str], int]) -> str:
+    """A brief as a prompt, or as many of its first lines as there is room for, and how many were left out."""
     if measure(text) <= room:
         return text
     first, *lines, end = text.splitlines()

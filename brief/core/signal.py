@@ -6,6 +6,11 @@ from brief.core.model import Moment, Wire
 from brief.core.text.fence import defused
 from brief.core.text.sanitize import clean
 
+MOST_BYTES = 300
+"""What a line takes at most: it must find room in a prompt that wakes a session."""
+
+_STEP = 20
+
 
 class Signal(Wire):
     """A line for the session `session`, or where that one is no longer open, for the next of `checkout` that asks."""
@@ -19,7 +24,8 @@ class Signal(Wire):
     @property
     def line(self) -> str:
         """The text as briefs show it: one bounded line, also where a model reads it."""
-        return defused(clean(self.text, 300))
+        lines = (defused(clean(self.text, characters)) for characters in range(MOST_BYTES, 0, -_STEP))
+        return next((line for line in lines if len(line.encode()) <= MOST_BYTES), "")
 
 
 def owed(signal: Signal, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:

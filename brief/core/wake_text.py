@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from brief.core.block import block
-from brief.core.fitting import fitted_prompt, size_in_bytes
+from brief.core.budget import narrowed
+from brief.core.fitting import fitted_prompt, shortened, size_in_bytes
 from brief.core.judge import Shown
 from brief.core.model import Brief
 from brief.core.notice import Kind
 from brief.core.start import beside, often
+from brief.core.text.prompt import prompt
 
 MOST_BYTES = 1_500
 
 _MOST_ALERTS = 560
+_MOST_BESIDE_OWED = 420
 _LEAST_ALERTS = 320
 _STEP = 20
 
@@ -28,27 +31,46 @@ CALL = (
 )
 
 
-def wake_text(brief: Brief, shown: Sequence[Shown], *, called: bool = False) -> str:
+def wake_text(brief: Brief, shown: Sequence[Shown], owed: Collection[str] = ()) -> str:
     """At most MOST_BYTES of UTF-8: who wakes and why, locks and what is due on the session's focus, the brief, the request.
 
-    A client attaches nothing to a prompt of this kind, so that what the session must respect stands in it. `called` is
-    whether the session is owed something that it waits for, and that its state tells.
+    A client attaches nothing to a prompt of this kind, so that what the session must respect stands in it. `owed` are the
+    lines of its state that tell what it waited for: where one of them stands in the text, it is asked to resume.
     """
-    request = CALL if called else REQUEST
     first = FIRST.format(often=often(brief.interval_minutes))
-    alerts = _alerts([one for one in shown if _is_binding(one)])
-    room = MOST_BYTES - size_in_bytes(first + alerts + request)
-    return first + alerts + fitted_prompt(beside(alerts, brief), room, size_in_bytes) + request
+    binding = [one for one in shown if _is_binding(one)]
+    room = MOST_BYTES - size_in_bytes(first)
+    called = _called(brief, binding, room - size_in_bytes(CALL), owed) if owed else None
+    return first + (_told(brief, binding, room - size_in_bytes(REQUEST)) + REQUEST if called is None else called + CALL)
+
+
+def _told(brief: Brief, binding: Sequence[Shown], room: int) -> str:
+    alerts = _alerts(binding, _MOST_ALERTS)
+    return alerts + fitted_prompt(beside(alerts, brief), room - size_in_bytes(alerts), size_in_bytes)
+
+
+def _called(brief: Brief, binding: Sequence[Shown], room: int, owed: Collection[str]) -> str | None:
+    """Alerts and brief with a line that is owed, where need be with no other rows and less of the rest; None with none."""
+    text = _told(brief, binding, room)
+    if not _tells(text, owed):
+        alerts = _alerts(binding, _MOST_BESIDE_OWED)
+        state = prompt(narrowed(beside(alerts, brief), ("state",)))
+        text = alerts + shortened(state, room - size_in_bytes(alerts), size_in_bytes)
+    return text if _tells(text, owed) else None
+
+
+def _tells(text: str, owed: Collection[str]) -> bool:
+    return any(line in text for line in owed)
 
 
 def _is_binding(one: Shown) -> bool:
     return one.notice.kind in (Kind.LOCK, Kind.BUG_DEP) or (one.fired and one.notice.kind is not Kind.COURTESY)
 
 
-def _alerts(shown: Sequence[Shown]) -> str:
-    """The block in at most _MOST_ALERTS bytes; a character of another script takes three, so fewer are asked for."""
-    for characters in range(_MOST_ALERTS, _LEAST_ALERTS, -_STEP):
+def _alerts(shown: Sequence[Shown], most: int) -> str:
+    """The block in at most so many bytes; a character of another script takes three, so fewer are asked for."""
+    for characters in range(most, _LEAST_ALERTS, -_STEP):
         text = block(shown, characters)
-        if size_in_bytes(text) <= _MOST_ALERTS:
+        if size_in_bytes(text) <= most:
             return text
     return block(shown, _LEAST_ALERTS)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brief.core.signal import Signal, owed
+from brief.core.signal import MOST_BYTES, Signal, owed
 
 SINCE = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 
@@ -38,3 +38,10 @@ def test_line_is_harmless() -> None:
     assert not {"\n", "\x1b"} & {*line}
     assert "[/brief]" not in line
     assert len(line) <= 300
+
+
+def test_line_in_another_script() -> None:
+    """Of a script whose characters take three bytes there is less, since it must find room in a wake."""
+    line = signal(None, "漢" * 300).line
+    assert line.startswith("漢" * 80)
+    assert len(line.encode()) <= MOST_BYTES

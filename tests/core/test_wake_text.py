@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.model import Section
-from brief.core.wake_text import FIRST, MOST_BYTES, REQUEST, wake_text
+from brief.core.model import Level, Row, Section
+from brief.core.notice import Notice
+from brief.core.wake_text import CALL, FIRST, MOST_BYTES, REQUEST, wake_text
 from brief.fast.hook import WAKE_OPENS
 from noticed import notice, shown
 from samples import brief, rows, section
@@ -83,3 +84,24 @@ def test_any_text(texts: list[str], reason: str) -> None:
     text = wake_text(brief(*sections, reason=reason or "x"), [])
     assert len(text.encode()) <= MOST_BYTES
     assert text.count("[/brief]") == 1
+
+
+LOCKS = [notice(f"lock-{number}", f"# {'漢' * 100}\n\n{'漢' * 400}", **LOCK) for number in range(5)]
+
+
+@pytest.mark.parametrize("line", ["fixed in KODA-12", "f" * 300, "漢" * 90])
+@pytest.mark.parametrize("locks", [[], LOCKS], ids=["no locks", "many locks"])
+def test_what_is_owed_stands_in_it(line: str, locks: list[Notice]) -> None:
+    """What the session waited for is told whatever else there is, beside the locks, and it is asked to resume."""
+    others = section("peers", rows=rows(*("p" * 100 for _ in range(9))))
+    owed = section("state", rows=(Row(text=line, level=Level.HIGH),))
+    text = wake_text(brief(owed, others), shown(*locks), [line])
+    assert line in text
+    assert ("[alerts]" in text) == bool(locks)
+    assert text.endswith(CALL)
+    assert len(text.encode()) <= MOST_BYTES
+
+
+def test_nobody_is_asked_to_resume_for_what_is_not_told() -> None:
+    """Where there is no room for what is owed, the wake is one as any other."""
+    assert wake_text(brief(), [], ["f" * 300]).endswith(REQUEST)
