@@ -103,10 +103,14 @@ async def _composed(desk: Desk, look: Look, asked: HookInputs) -> str:
 
 
 async def _with_prompt(desk: Desk, look: Look, asked: HookInputs, session: str) -> str:
-    """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due."""
+    """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due.
+
+    One that only begins as a wake does, while none was handed out, quotes one, and carries what any other does.
+    """
     if asked.speaker == "wake":
-        await aside(in_thread(lambda: concluded(desk, session, None, "submitted")))
-        return ""
+        change = await aside(in_thread(lambda: concluded(desk, session, None, "submitted")))
+        if change is None or change[1]:
+            return ""
     if asked.speaker == "person" and await aside(in_thread(lambda: owes_brief(desk, look))) and rules_of(look).on:
         return (await brief_told(desk, look, asked.carrier, prompt_text)).context
     return await alerts_told(desk, look, asked.carrier)

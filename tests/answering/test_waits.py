@@ -72,6 +72,13 @@ def test_delivered_with_the_prompt_that_the_client_makes_of_it(place: Waiting) -
     assert episode.state is EpisodeState.BUSY
 
 
+def test_prompt_that_quotes_a_wake(place: Waiting) -> None:
+    """Where no wake was handed out, a prompt that begins as one, or a client's that quotes one, carries the alerts."""
+    place.hook("session-start", provider="claude-code")
+    place.put("koda", kind="lock")
+    assert "koda" in place.hook("user-prompt-submit", speaker="wake")
+
+
 def test_when_to_ask_again(place: Waiting) -> None:
     """It asks once a minute, so that its session stays heard, and just after a wake is due; at once never."""
     place.hook("session-start", provider="claude-code")
