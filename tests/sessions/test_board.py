@@ -30,8 +30,11 @@ class Server:
     """A board over a database file, as one server holds it."""
 
     def __init__(self, path: Path, epoch: int) -> None:
-        self.database = Database(path, epoch)
-        self.board = Board(self.database)
+        with contextlib.ExitStack() as failing:
+            self.database = Database(path, epoch)
+            failing.callback(self.database.close)
+            self.board = Board(self.database)
+            failing.pop_all()
 
     def open(self, name: str = "e1", now: datetime = NOW, **fields: Any) -> KnownEpisode:
         """Open an episode in /a."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,7 +47,8 @@ def test_announced_claim_is_kept(board: Board, path: Path) -> None:
     assert board.version > before
     assert board.claims() == (claim,)
     assert StoredSessions(path).claims() == (claim,)
-    assert Board(Database(path, epoch=2)).claims() == (claim,)
+    with contextlib.closing(Database(path, epoch=2)) as database:
+        assert Board(database).claims() == (claim,)
 
 
 def test_same_name_replaces(board: Board) -> None:
