@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from brief.core.errors import MajordomusError
+from brief.fence import refuse_if_superseded
 
 Stamp = tuple[int, int, int, int]
 """Change time and modification time in nanoseconds, size in bytes, inode: equal stamps, equal content."""
@@ -76,14 +77,19 @@ def _read(descriptor: int, most: int) -> bytes:
 
 
 def replace(path: str | os.PathLike[str], content: bytes, mode: int = 0o600) -> None:
-    """Put `content` at `path` by rename: a reader, and a crash, finds the old or the new. Raises OSError."""
+    """Put `content` at `path` by rename: a reader, and a crash, finds the old or the new.
+
+    Raises OSError, SupersededError.
+    """
     with _written(path, content, mode) as temporary:
+        refuse_if_superseded()
         os.replace(temporary, path)
 
 
 def create(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put `content` at `path`, whole at once, where nothing is yet; raises FileExistsError, OSError."""
+    """Put `content` at `path`, whole at once, where nothing is yet; raises FileExistsError, OSError, SupersededError."""
     with _written(path, content, 0o600) as temporary:
+        refuse_if_superseded()
         os.link(temporary, path)
         os.unlink(temporary)
 
@@ -91,6 +97,7 @@ def create(path: str | os.PathLike[str], content: bytes) -> None:
 @contextlib.contextmanager
 def _written(path: str | os.PathLike[str], content: bytes, mode: int) -> Iterator[str]:
     """A file beside `path` with the content on the disk, gone where the caller fails to put it in its place."""
+    refuse_if_superseded()
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     # Not named after the path, whose name may be as long as names can be.

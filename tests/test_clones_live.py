@@ -17,6 +17,7 @@ from brief.fast.ask import ask
 from brief.fast.lease import NoServerError, is_running, read_lease
 from lab import Lab, until
 from neighbourhood import entry, listed, listening, saying, silent
+from serving import exchange
 
 
 @pytest.fixture
@@ -59,9 +60,9 @@ def peers(lab: Lab, checkout: Path) -> dict[str, Any]:
 
 
 def standings(section: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
-    """Every board of a clone by its path: how it stands, and its count."""
+    """Every board of another server by its path: how it stands, and its count."""
     boards = section["data"]["boards"]
-    return {board["path"]: (board["standing"], board["count"]) for board in boards if board["kind"] == "clone"}
+    return {board["path"]: (board["standing"], board["count"]) for board in boards if board["kind"] != "checkout"}
 
 
 def sessions(section: dict[str, Any]) -> set[str]:
@@ -165,6 +166,7 @@ def test_three_worktrees_and_two_clones_one_stopped_and_one_superseded(lab: Lab)
             assert f"clone {hung} is silent" in section["reason"]
         section = told_peers(lab, replaced, "s3")
         met_boards = {("checkout", str(replaced), "ready", 1), ("clone", str(lab.repo), "ready", 2)}
+        superseded_board = ("server", str(replaced), "superseded", 1)
         assert all_standings(section) == {*met_boards, silent_board, superseded_board}
         assert (section["status"], section["data"]["count"]) == ("partial", 2)
         assert sessions(section) == {"s0", "s1"}
@@ -263,3 +265,40 @@ def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> 
     assert section["status"] == "partial"
     assert section["data"]["count"] == 1
     assert "servers/1.json is no entry of a server" in section["reason"]
+
+
+def test_a_superseded_server_tells_its_board_and_its_holders(lab: Lab) -> None:
+    """It says what it is and that its peers are partial; neither it nor its holder takes the other for a clone."""
+    opened(lab, lab.repo, "first")
+    old = read_lease(lab.common_dir)
+    (lab.state / "lease.lock").unlink()
+    (lab.state / "lease.json").unlink()
+    opened(lab, lab.repo, "second")
+    told = json.loads(_body(old["socket"], f"/brief?root={lab.repo}&session=asks"))
+    assert told["answered_by"]["kind"] == "superseded"
+    section = next(one for one in told["sections"] if one["name"] == "peers")
+    assert (section["status"], sessions(section)) == ("partial", {"first", "second"}), section
+    assert "its own board is out of reach" in section["reason"]
+    assert [board["kind"] for board in section["data"]["boards"]] == ["checkout", "server"]
+    page = _body(old["socket"], f"/brief?root={lab.repo}&format=text").decode()
+    assert "composed by a superseded server" in page
+    assert "this command alone" not in page
+    section = peers(lab, lab.repo)
+    assert [board["kind"] for board in section["data"]["boards"]] == ["checkout", "server"]
+
+
+def test_a_superseded_server_asks_its_holder_alone(lab: Lab, clones: tuple[Path, Path]) -> None:
+    """No clone is asked, and the holder is asked for its own board: no question goes round."""
+    own, other = clones
+    old = read_lease(f"{own}/.git")
+    (own / ".git/majordomus/lease.lock").unlink()
+    ensured(lab, own)
+    section = json.loads(_body(old["socket"], f"/peers?root={own}"))
+    assert [board["kind"] for board in section["data"]["boards"]] == ["checkout", "server"]
+    assert str(other) not in [board["path"] for board in section["data"]["boards"]]
+
+
+def _body(socket: str, path: str) -> bytes:
+    """What the server at a socket answers, also where no lease names it any more."""
+    request = f"GET /api/v1{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    return exchange(socket, request.encode()).partition(b"\r\n\r\n")[2]

@@ -1,4 +1,4 @@
-"""One question to the server of another clone: who is on its own boards; and whatever comes back, told as a board."""
+"""One question to another server: who is on its own boards; and whatever comes back, told as a board."""
 
 from __future__ import annotations
 
@@ -19,65 +19,70 @@ from brief.files import reason_of
 ASK_SECONDS = 0.25
 MOST_BYTES = 4 * 1024 * 1024
 
+Kind = Literal["clone", "server"]
+"""Whose server it is: that of a clone, or another server of this very repository, which was or has a successor."""
+
 Standing = Literal["ready", "silent", "refused", "superseded", "other-version"]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another server of the same history: its board, its peers, and what of them could not be read."""
+    """Another server of the same history, or of this very repository: its board, its peers, and what of them could not be read."""
 
     board: Board
     peers: tuple[Peer, ...] = ()
     gap: str | None = None
 
 
-def ask_server(entry: Entry, seconds: float = ASK_SECONDS) -> Neighbour:
+def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone") -> Neighbour:
     """Ask one server, for at most `seconds`. Never raises; what cannot be read is told."""
     question = [("root", entry.root or entry.common_dir), ("local", "true")]
     try:
         request = request_of("GET", "/peers", question)
         answer = exchange(entry.socket, entry.epoch, request, seconds=seconds, most=MOST_BYTES)
     except (TimeoutError, BlockingIOError):
-        return unread(entry, "silent", f"its server (pid {entry.pid}) gave no answer within {seconds * 1000:.0f} ms")
+        return unread(
+            entry, "silent", f"its server (pid {entry.pid}) gave no answer within {seconds * 1000:.0f} ms", kind
+        )
     except NoServerError as fault:
-        return unread(entry, "refused", str(fault))
+        return unread(entry, "refused", str(fault), kind)
     except OSError as fault:
-        return unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}")
-    return _understood(entry, answer)
+        return unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}", kind)
+    return _understood(entry, answer, kind)
 
 
-def unread(entry: Entry, standing: Standing, reason: str) -> Neighbour:
+def unread(entry: Entry, standing: Standing, reason: str, kind: Kind = "clone") -> Neighbour:
     """A server of whose boards nothing is known."""
-    board = _board(entry, standing, reason, None)
-    return Neighbour(board, gap=f"clone {clean(board.path or '', 400)} is {standing}: {clean(reason, 400)}")
+    board = _board(entry, standing, reason, None, kind)
+    return Neighbour(board, gap=f"{_name_of(board)} is {standing}: {clean(reason, 400)}")
 
 
 def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
     """The answer of a server that a newer one has replaced: told as that, with the count if it gave one."""
     reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
-    return Neighbour(_board(entry, "superseded", reason, answer.board.count), answer.peers)
+    return Neighbour(answer.board.model_copy(update={"standing": "superseded", "reason": reason}), answer.peers)
 
 
-def _understood(entry: Entry, answer: Answer) -> Neighbour:
-    told = _told(entry, answer)
+def _understood(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
+    told = _told(entry, answer, kind)
     if answer.headers.get("majordomus-standing") == "superseded":
         reason = f"epoch {entry.epoch} (pid {entry.pid}) lost its lock and writes nothing more"
-        return Neighbour(_board(entry, "superseded", reason, told.board.count), told.peers)
+        return Neighbour(_board(entry, "superseded", reason, told.board.count, kind), told.peers)
     return told
 
 
-def _told(entry: Entry, answer: Answer) -> Neighbour:
+def _told(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
     section, fault = _section(answer)
     if section is None:
         if entry.version == __version__:
-            return unread(entry, "refused", fault)
+            return unread(entry, "refused", fault, kind)
         versions = f"its server is version {clean(entry.version, 40)} and this one {__version__}"
-        return unread(entry, "other-version", f"{fault}; {versions}")
+        return unread(entry, "other-version", f"{fault}; {versions}", kind)
     if section.data is None:
-        return unread(entry, "refused", section.reason or section.headline)
+        return unread(entry, "refused", section.reason or section.headline, kind)
     peers = section.data.peers
-    board = _board(entry, "ready", None, len(peers))
-    gap = None if section.fully_read else f"clone {clean(board.path or '', 400)}: {clean(section.reason or '', 400)}"
+    board = _board(entry, "ready", None, len(peers), kind)
+    gap = None if section.fully_read else f"{_name_of(board)}: {clean(section.reason or '', 400)}"
     return Neighbour(board, peers, gap)
 
 
@@ -101,7 +106,12 @@ def _error(answer: Answer) -> str:
     return error if isinstance(error, str) else "no sentence with it"
 
 
-def _board(entry: Entry, standing: Standing, reason: str | None, count: int | None) -> Board:
+def _name_of(board: Board) -> str:
+    path = clean(board.path or "", 400)
+    return f"clone {path}" if board.kind == "clone" else f"the other server of {path}"
+
+
+def _board(entry: Entry, standing: Standing, reason: str | None, count: int | None, kind: Kind) -> Board:
     path = entry.root or entry.common_dir
     name = os.path.basename(path.rstrip("/")) or path
-    return Board(kind="clone", name=name, path=path, standing=standing, reason=reason, count=count)
+    return Board(kind=kind, name=name, path=path, standing=standing, reason=reason, count=count)

@@ -14,8 +14,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from brief.core.errors import SupersededError
 from brief.core.model import Moment, Wire
 from brief.fast.lease import is_running
+from brief.fence import refuse_if_superseded
 from brief.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
 
 ENTRY_SCHEMA: Final = "majordomus.server/v1"
@@ -31,7 +33,8 @@ Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
 class Entry(Wire):
     """A server, as it says itself. Names are spelled as on the wire; `root` is a checkout that it can be asked about.
 
-    `root_commits` is null while they are not known, and empty before the first commit.
+    `root_commits` is null while they are not known, and empty before the first commit. `folder` tells the git folder
+    from every other on this machine, also after it was moved; null where that could not be looked at.
     """
 
     model_config = ConfigDict(strict=True, populate_by_name=True, serialize_by_alias=True)
@@ -42,6 +45,7 @@ class Entry(Wire):
     process_start: int | None
     boot_id: str | None
     common_dir: Path
+    folder: str | None = Field(default=None, max_length=50)
     root: Path | None = None
     root_commits: tuple[CommitName, ...] | None = None
     socket: Path
@@ -55,6 +59,15 @@ class Listed:
 
     entries: tuple[Entry, ...]
     faults: tuple[str, ...]
+
+
+def folder_id(common_dir: str) -> str | None:
+    """What tells a git folder from every other on this machine, wherever it is moved; None where it cannot be told."""
+    try:
+        found = os.stat(common_dir)
+    except OSError:
+        return None
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def read_entries(folder: str) -> Listed:
@@ -131,6 +144,7 @@ def is_listening(path: str) -> bool:
 
 
 def _remove(path: str, seen: Stamp) -> None:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, SupersededError):
+        refuse_if_superseded()
         if stamp_of(os.lstat(path)) == seen:
             os.unlink(path)

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from brief.clones.asking import ASK_SECONDS, Neighbour, ask_server, superseded, unread
-from brief.clones.entries import Entry, read_entries
+from brief.clones.asking import ASK_SECONDS, Kind, Neighbour, ask_server, superseded, unread
+from brief.clones.entries import Entry, folder_id, read_entries
 from brief.clones.kinship import RootCommits, are_clones
 from brief.core.text.sanitize import clean
 
@@ -29,7 +29,7 @@ class Neighbourhood:
 
 
 class Neighbours:
-    """The other servers of the history of `common_dir`, found in `folder`, seen from the server of `epoch`.
+    """The other servers of the history of `common_dir`, and of that very folder, found in `folder`, seen from the server of `epoch`.
 
     Thread safe; who asks while others are being asked waits for that answer. `monotonic` gives seconds.
     """
@@ -44,6 +44,7 @@ class Neighbours:
     ) -> None:
         self._folder = folder
         self._own = (common_dir, epoch)
+        self._folder_id = folder_id(common_dir)
         self._roots = roots
         self._monotonic = monotonic
         self._lock = threading.Lock()
@@ -70,11 +71,11 @@ class Neighbours:
 
     def _kin(self, entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
         """The entries of our history but for our own, and for each that may be of it why that cannot be told."""
-        common_dir, epoch = self._own
+        _, epoch = self._own
         kin, gaps, others = [], [], 0
         ours = self._roots.known
         for entry in entries:
-            if entry.common_dir == common_dir:
+            if self._is_of_our_folder(entry):
                 kin += [entry] if entry.epoch != epoch else []
             elif ours is None:
                 others += 1
@@ -93,15 +94,26 @@ class Neighbours:
         """Everybody asked but those whose silence is remembered, by the paths of their boards."""
         waited = {path: now - since for path, since in self._silent.items()}
         quiet = {path: seconds for path, seconds in waited.items() if 0 <= seconds < SILENT_SECONDS}
-        told = ask_all([entry for entry in kin if entry.socket not in quiet])
+        told = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._kind)
         self._silent = {path: self._silent[path] for path in quiet}
         self._silent |= {entry.socket: now for entry, answer in told if answer.board.standing == "silent"}
-        told += [(entry, _remembered(entry, quiet[entry.socket])) for entry in kin if entry.socket in quiet]
+        told += [
+            (entry, _remembered(entry, quiet[entry.socket], self._kind(entry)))
+            for entry in kin
+            if entry.socket in quiet
+        ]
         newest = self._newest(kin)
         seen = [
             superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer for entry, answer in told
         ]
         return tuple(sorted(seen, key=lambda neighbour: neighbour.board.path or ""))
+
+    def _is_of_our_folder(self, entry: Entry) -> bool:
+        """Whether it serves our very git folder: by its path, or by its inode where the folder was moved."""
+        return entry.common_dir == self._own[0] or (entry.folder is not None and entry.folder == self._folder_id)
+
+    def _kind(self, entry: Entry) -> Kind:
+        return "server" if self._is_of_our_folder(entry) else "clone"
 
     def _newest(self, kin: Sequence[Entry]) -> dict[str, int]:
         """The newest epoch of each repository: an older server of it is superseded, even if it does not know it yet."""
@@ -111,12 +123,18 @@ class Neighbours:
         return newest
 
 
-def ask_all(entries: Sequence[Entry], seconds: float = ASK_SECONDS) -> list[tuple[Entry, Neighbour]]:
+def _is_clone(entry: Entry) -> Kind:  # noqa: ARG001 - whichever it is
+    return "clone"
+
+
+def ask_all(
+    entries: Sequence[Entry], seconds: float = ASK_SECONDS, kind: Callable[[Entry], Kind] = _is_clone
+) -> list[tuple[Entry, Neighbour]]:
     """Ask each in a thread of its own, and wait for them all a little longer than each may take."""
     answers: dict[int, Neighbour] = {}
 
     def ask(at: int) -> None:
-        answers[at] = ask_server(entries[at], seconds)
+        answers[at] = ask_server(entries[at], seconds, kind(entries[at]))
 
     threads = [threading.Thread(target=ask, args=(at,), daemon=True) for at in range(len(entries))]
     for thread in threads:
@@ -125,12 +143,13 @@ def ask_all(entries: Sequence[Entry], seconds: float = ASK_SECONDS) -> list[tupl
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
     late = f"what its server sent was not read within {seconds * 1000:.0f} ms"
-    return [(entry, answers.get(at) or unread(entry, "silent", late)) for at, entry in enumerate(entries)]
+    return [(entry, answers.get(at) or unread(entry, "silent", late, kind(entry))) for at, entry in enumerate(entries)]
 
 
-def _remembered(entry: Entry, seconds: float) -> Neighbour:
+def _remembered(entry: Entry, seconds: float, kind: Kind) -> Neighbour:
     return unread(
         entry,
         "silent",
         f"its server (pid {entry.pid}) gave no answer {seconds:.0f} s ago; it is asked again every {SILENT_SECONDS:.0f} s",
+        kind,
     )

@@ -129,9 +129,12 @@ class StateData(Wire):
 
 
 class Board(Wire):
-    """The episodes of one checkout, clone or machine; `count` is null where nobody could be asked."""
+    """The episodes of one checkout, clone or machine; `count` is null where nobody could be asked.
 
-    kind: Literal["checkout", "clone", "machine"]
+    A board of kind `server` is that of another server of this very repository, which this one replaced or was replaced by.
+    """
+
+    kind: Literal["checkout", "server", "clone", "machine"]
     name: str
     path: str | None
     standing: str
@@ -350,9 +353,9 @@ SECTIONS: Mapping[str, type[Section]] = {
 
 
 class AnsweredBy(Wire):
-    """Who composed: the lease holder, or the command by itself, then with the reason."""
+    """Who composed: the lease holder, a server that lost the lease, or the command by itself; the latter two with the reason."""
 
-    kind: Literal["lease-holder", "self"]
+    kind: Literal["lease-holder", "superseded", "self"]
     pid: int
     root: str
     epoch: int | None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from brief.core.errors import MajordomusError
 from brief.core.notice import Notice
 from brief.core.text.sanitize import wire
+from brief.fence import refuse_if_superseded
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, leads_out, look
@@ -61,20 +62,22 @@ def why_not(folder: str, *, even_tracked: bool = False) -> str | None:
 def move(folder: str, path: str) -> str | None:
     """Move a file into `archive/`, in the folder's turn, and tell where it is; None where it was gone.
 
-    A name that is taken there gets a number. Raises NoticeError.
+    A name that is taken there gets a number. Raises NoticeError, SupersededError.
     """
     if not os.path.lexists(path):
         return None
+    refuse_if_superseded()
     with told(path):
         os.makedirs(f"{folder}/archive", mode=0o700, exist_ok=True)
         names = numbered(os.path.basename(path).removesuffix(".md"))
         target = next(target for name in names if _claim(target := f"{folder}/archive/{name}.md"))
         try:
+            refuse_if_superseded()
             os.rename(path, target)
         except FileNotFoundError:
             os.unlink(target)
             return None
-        except OSError:
+        except (OSError, MajordomusError):
             os.unlink(target)
             raise
     return target

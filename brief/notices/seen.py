@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from brief.core.slug import digest
 from brief.core.text.sanitize import wire
+from brief.fence import refuse_if_superseded
 from brief.files import UnreadableFileError, read_bounded
 from brief.notices.turns import NoticeError, hold, told
 
@@ -35,10 +36,12 @@ def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> froz
 def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
     """Mark the slugs as seen by the session, and tell those that were not yet: each is told to one caller alone.
 
-    Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError.
+    Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError,
+    SupersededError.
     """
     if not _is_known(session_id) or not slugs:
         return frozenset()
+    refuse_if_superseded()
     path = _path(state_dir, session_id)
     with told(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -54,9 +57,13 @@ def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) ->
 
 
 def prune_seen(state_dir: str, now: datetime) -> int:
-    """Remove what sessions saw that marked nothing for 30 days; how many they were. What cannot be removed stays."""
+    """Remove what sessions saw that marked nothing for 30 days; how many they were. What cannot be removed stays.
+
+    Raises SupersededError.
+    """
     removed = 0
     for path in _older(f"{state_dir}/seen", (now - KEPT).timestamp()):
+        refuse_if_superseded()
         with contextlib.suppress(OSError):
             os.unlink(path)
             removed += 1
@@ -98,5 +105,6 @@ def _added(descriptor: int, path: str, slugs: Collection[str]) -> frozenset[str]
     # A crash may have cut the last mark short, and the next must not be glued to it.
     torn = b"\n" if before and not before.endswith(b"\n") else b""
     if new:
+        refuse_if_superseded()
         os.write(descriptor, torn + b"".join(_mark(slug) + b"\n" for slug in sorted(new)))
     return new

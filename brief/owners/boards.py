@@ -26,7 +26,9 @@ def headline(count: int, boards: Sequence[Board]) -> str:
     told = "".join(f", {count} of them {standing}" for standing, count in sorted(missing.items()))
     clones = _clones_told(Counter(board.standing for board in boards if board.kind == "clone"))
     told += "," if told and clones.startswith(" and") else ""
-    return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{told}{clones}"
+    servers = Counter(board.standing for board in boards if board.kind == "server")
+    others = "".join(f", {_counted(count, 'other server')} {standing}" for standing, count in sorted(servers.items()))
+    return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{told}{clones}{others}"
 
 
 def board_rows(boards: Iterable[Board]) -> list[str]:
@@ -77,4 +79,6 @@ def _counted(count: int, thing: str) -> str:
 
 def _place(board: Board) -> str:
     """A clone goes by its path, since clones of one repository mostly have one name."""
+    if board.kind == "server":
+        return f"another server of {clean(board.path or board.name, 400)}"
     return f"clone {clean(board.path or board.name, 400)}" if board.kind == "clone" else clean(board.name, 60)

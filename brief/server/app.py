@@ -14,10 +14,12 @@ from pathlib import Path
 
 from brief.capabilities import CAPABILITIES
 from brief.clones.kinship import RootCommits
-from brief.clones.neighbours import Neighbours
+from brief.clones.neighbours import Neighbourhood, Neighbours
+from brief.clones.succession import ask_successor
 from brief.core.errors import MajordomusError
 from brief.core.text.sanitize import wire
 from brief.desk import Desk
+from brief.fence import held_by
 from brief.policy import read_policy
 from brief.server.holder import Holder, utc_now
 from brief.server.http import build
@@ -54,6 +56,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
     """Serve under `lease` until something ends it; leaves behind no file that it made."""
     with contextlib.ExitStack() as leaving:
         leaving.callback(lease.release)
+        leaving.enter_context(held_by(lease.is_ours))
         if stopping.asked:
             return
         database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
@@ -114,8 +117,8 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         sessions=board,
         absence=None,
         identity=holder.identity,
-        composed=lambda look, brief: lines.keep(look, brief) if lease.is_ours() else None,
-        neighbours=neighbours.read,
+        composed=lines.keep,
+        neighbours=lambda: _others(holder, neighbours),
         remarks=lambda: (*holder.remarks(), *strain.remarks()),
     )
     schedule = Schedule(desk, strain, holds=lambda: holder.reason is None)
@@ -133,6 +136,13 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
             with contextlib.suppress(MajordomusError):
                 board.store_hearings()
         log.info("ended", extra={"epoch": lease.epoch})
+
+
+def _others(holder: Holder, neighbours: Neighbours) -> Neighbourhood:
+    """The servers of other clones; for one that was superseded the server that holds its repository now, and no other."""
+    if holder.is_superseded:
+        return ask_successor(holder.lease.common_dir, holder.root, holder.lease.epoch)
+    return neighbours.read()
 
 
 def ignore_hangups() -> None:

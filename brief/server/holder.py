@@ -16,6 +16,7 @@ from brief.core.errors import MajordomusError, SupersededError
 from brief.core.model import AnsweredBy
 from brief.core.text.sanitize import wire
 from brief.desk import Desk
+from brief.fence import refuse_if_superseded
 from brief.server import tidying
 from brief.server.installed import Installation
 from brief.server.lease import Lease
@@ -84,7 +85,7 @@ class Holder:
     @property
     def reason(self) -> str | None:
         """Why what this server says is not the word of the lease holder; None while it holds."""
-        if self.superseded_since is None:
+        if not self.is_superseded:
             return None
         lock = self.lease.state_dir / "lease.lock"
         return f"{lock} is no longer the file that epoch {self.lease.epoch} locked: it is superseded and writes nothing more"
@@ -92,7 +93,7 @@ class Holder:
     def identity(self, root: str) -> AnsweredBy:  # noqa: ARG002 - the asker's checkout is not who answers
         """Who composed a brief."""
         return AnsweredBy(
-            kind="lease-holder" if self.reason is None else "self",
+            kind="superseded" if self.is_superseded else "lease-holder",
             pid=self.pid,
             root=wire(self.root),
             epoch=self.lease.epoch,
@@ -103,12 +104,21 @@ class Holder:
     @property
     def standing(self) -> Literal["holds", "superseded"]:
         """Whether what it says is the word of the lease holder, in one word."""
-        return "holds" if self.superseded_since is None else "superseded"
+        return "superseded" if self.is_superseded else "holds"
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether the lease was proven to be lost, looked at anew until it is; once so, always so."""
+        if self.superseded_since is None and self.lease.is_lost():
+            self.superseded_since = time.monotonic()
+            log.warning("superseded", extra={"epoch": self.lease.epoch})
+        return self.superseded_since is not None
 
     def refuse_if_superseded(self) -> None:
         """Raise SupersededError where this server may write nothing more."""
         if self.reason is not None:
             raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
+        refuse_if_superseded()
 
     async def watch(self, desk: Desk) -> None:
         """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
@@ -121,16 +131,14 @@ class Holder:
 
     async def tick(self, desk: Desk) -> None:
         """One look."""
-        if self.superseded_since is None and not self.lease.is_ours():
-            self.superseded_since = time.monotonic()
-            # In a repository that was moved it is still the lock that the next server needs.
-            self.lease.free()
-            log.warning("superseded", extra={"epoch": self.lease.epoch})
         if not self._made.is_there():
             log.warning("ending", extra={"reason": f"{self.socket} is no longer ours, so nobody finds this server"})
             self.ending.set()
             return
-        if self.superseded_since is None:
+        if self.is_superseded:
+            # In a repository that was moved it is still the lock that the next server needs.
+            self.lease.free()
+        else:
             await self._keep(desk)
         with contextlib.suppress(MajordomusError):
             ground = await in_thread(lambda: desk.ground(self.root))

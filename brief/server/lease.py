@@ -8,22 +8,27 @@ of the one before.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brief import __version__
 from brief.core.errors import ConflictError, MajordomusError
 from brief.core.model import wire_time
+from brief.fast.known import ABSENT, Known, Unknown
 from brief.fast.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
 from brief.fast.locate import read_small
 from brief.files import replace
 from brief.server.made import Made
 from brief.sessions.database import stored_epoch
+
+if TYPE_CHECKING:
+    from brief.fast.known import Reading
 
 DATABASE = "majordomus.db"
 LOCK = "lease.lock"
@@ -96,8 +101,12 @@ class Lease:
         self._file = Made.at(path)
 
     def is_ours(self) -> bool:
-        """Whether the lock that the path names is still the one we hold."""
-        return self._descriptor is not None and _is_named(self._descriptor, self.state_dir / LOCK)
+        """Whether the lock that the path names is proven to be the one we hold: nothing is written where it is not."""
+        return self._descriptor is not None and isinstance(locked_file(self._descriptor, self.state_dir / LOCK), Known)
+
+    def is_lost(self) -> bool:
+        """Whether it is proven that we hold the lease no more; a file that cannot be looked at proves nothing."""
+        return self._descriptor is None or locked_file(self._descriptor, self.state_dir / LOCK) is ABSENT
 
     def free(self) -> None:
         """Free the lock, so that another can take it; whoever does this writes nothing more."""
@@ -163,17 +172,24 @@ def _lock(path: Path) -> int:
         except BaseException:
             os.close(descriptor)
             raise
-        if _is_named(descriptor, path):
+        named = locked_file(descriptor, path)
+        if isinstance(named, Known):
             return descriptor
-        # The file was replaced between opening and locking: what we hold guards nothing.
         os.close(descriptor)
+        if isinstance(named, Unknown):
+            raise OSError(errno.EIO, named.reason)
+        # The file was replaced between opening and locking: what we hold guards nothing, and it is tried again.
 
 
-def _is_named(descriptor: int, path: Path) -> bool:
+def locked_file(descriptor: int, path: Path) -> Reading[os.stat_result]:
+    """The file at `path`, links not followed, where it is the one that is open; absent where that is another or none."""
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
-    except OSError:
-        return False
+        opened, named = os.fstat(descriptor), os.stat(path, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except OSError as fault:
+        return Unknown(f"cannot be looked at: {fault.strerror}")
+    return Known(named) if os.path.samestat(opened, named) else ABSENT
 
 
 def _last_epoch(common_dir: str) -> int:

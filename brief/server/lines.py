@@ -7,9 +7,11 @@ import os
 import time
 from pathlib import Path
 
+from brief.core.errors import SupersededError
 from brief.core.model import Brief
 from brief.desk import Look
 from brief.fast.statusline import is_plain, line_file
+from brief.fence import refuse_if_superseded
 
 RENEW_SECONDS = 5.0
 KEPT_DAYS = 14
@@ -42,13 +44,15 @@ class LineKeeper:
         if line == brief.line and now - written < RENEW_SECONDS:
             return
         self._kept[path] = (brief.line, now)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, SupersededError):
             _put(path, brief.line + "\n")
 
 
 def _put(path: str, text: str) -> None:
     """By rename and with no fsync: after a crash an older line is as good, with its own age."""
+    refuse_if_superseded()
     beside = f"{path}.{os.getpid()}"
     with open(beside, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)
+    refuse_if_superseded()
     os.replace(beside, path)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from brief.clones.entries import Entry
+from brief.clones.entries import Entry, folder_id
 from brief.clones.kinship import RootCommits
 from brief.core.errors import GitError
 from brief.core.text.sanitize import wire
@@ -33,6 +33,7 @@ class Listing:
         self._roots = roots
         self._worktrees = worktrees
         self._root = holder.root
+        self._folder = folder_id(holder.lease.common_dir)
         self._path = _reserved(folder, holder)
         self._made = Made.at(self._path)
         self._written = ""
@@ -77,6 +78,7 @@ class Listing:
             process_start=process_start(holder.pid),
             boot_id=boot_id(),
             common_dir=wire(holder.lease.common_dir),
+            folder=self._folder,
             root=wire(self._root),
             root_commits=None if known is None else tuple(sorted(known)),
             socket=wire(str(holder.socket)),

@@ -10,6 +10,9 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from brief.core.errors import SupersededError
+from brief.fence import refuse_if_superseded
+
 MOST_BYTES = 1_048_576
 KEPT = 3
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
@@ -41,6 +44,14 @@ class LastingFileHandler(logging.handlers.RotatingFileHandler):
             with contextlib.suppress(OSError):
                 self.close()
         super().emit(record)  # opens the path anew where nothing is open, and raises nothing where it cannot
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the standard library's name
+        """Whether the file is full, and this process may still rename the files of its repository."""
+        try:
+            refuse_if_superseded()
+        except SupersededError:
+            return False
+        return bool(super().shouldRollover(record))
 
 
 def _is_named(descriptor: int, path: str) -> bool:

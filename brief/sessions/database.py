@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from brief.core.errors import StoreError, SupersededError
+from brief.fence import refuse_if_superseded
 
 SCHEMA_VERSION = 1
 BUSY_MS = 1_000
@@ -127,13 +128,14 @@ class Database:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; raises SupersededError, before anything is written, where a newer epoch is stored."""
+        """One transaction; raises SupersededError, and nothing is written, where a newer server holds the repository."""
         if self.epoch is None:
             raise StoreError(f"{self.path} was opened to be read only")
         with self._lock, self._told(), self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._refuse_if_newer(self.epoch)
             yield connection
+            refuse_if_superseded()
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

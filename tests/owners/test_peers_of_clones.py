@@ -152,3 +152,12 @@ def test_asked_by_another_server_it_tells_its_own_boards_alone(session: str | No
     assert section.data is not None
     assert [peer.episode for peer in section.data.peers] == peers
     assert [board.kind for board in section.data.boards] == ["checkout"]
+
+
+def test_another_server_of_this_repository_is_no_clone() -> None:
+    """It is told as what it is, beside the clones."""
+    old = clone("koda", "e1", standing="superseded")
+    sibling = Neighbour(old.board.model_copy(update={"kind": "server", "reason": "replaced"}), old.peers)
+    section = told(Neighbourhood((clone("a"), sibling), ()))
+    assert section.headline == "1 other session in 1 checkout and 1 clone, 1 other server superseded"
+    assert "another server of /other/koda is superseded: replaced" in [row.text for row in section.rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.model import Brief, Level, Row, Section, Status
+from brief.core.model import AnsweredBy, Brief, Level, Row, Section, Status
 from brief.core.text.sanitize import clean
 from brief.core.text.wrap import wrapped
 
@@ -52,15 +52,16 @@ def _mark(level: Level) -> str:
 
 
 def _head(brief: Brief) -> list[str]:
-    by = brief.answered_by
-    composed = (
-        f"composed by the server of this repository (pid {by.pid}, epoch {by.epoch}, version {by.version})"
-        if by.kind == "lease-holder"
-        else f"composed by this command alone: {clean(by.reason or '', 400)}"
-    )
     rhythm = f"a brief every {brief.interval_minutes} minutes"
     off = f"no brief on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
-    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", composed, off]
+    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", _composer(brief.answered_by), off]
+
+
+def _composer(by: AnsweredBy) -> str:
+    if by.kind == "lease-holder":
+        return f"composed by the server of this repository (pid {by.pid}, epoch {by.epoch}, version {by.version})"
+    who = f"a superseded server (pid {by.pid}, epoch {by.epoch})" if by.kind == "superseded" else "this command alone"
+    return f"composed by {who}: {clean(by.reason or '', 400)}"
 
 
 def where(brief: Brief) -> str:

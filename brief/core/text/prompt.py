@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brief.core.model import Brief, Section, Status, wire_time
+from brief.core.model import AnsweredBy, Brief, Section, Status, wire_time
 from brief.core.text.fence import defused
 from brief.core.text.page import rows_beside_reason, where
 from brief.core.text.sanitize import clean
@@ -25,10 +25,17 @@ def prompt(brief: Brief) -> str:
 
 
 def _first(brief: Brief) -> str:
-    by = brief.answered_by
-    composer = "the server" if by.kind == "lease-holder" else f"this command alone ({_defused(by.reason or '')})"
     place = f"{_defused(brief.repository.root)} {_defused(where(brief))}"
-    return f"{wire_time(brief.generated_at.replace(microsecond=0))}, {place}, composed by {composer}"
+    return (
+        f"{wire_time(brief.generated_at.replace(microsecond=0))}, {place}, composed by {_composer(brief.answered_by)}"
+    )
+
+
+def _composer(by: AnsweredBy) -> str:
+    if by.kind == "lease-holder":
+        return "the server"
+    who = "a superseded server" if by.kind == "superseded" else "this command alone"
+    return f"{who} ({_defused(by.reason or '')})"
 
 
 def _section(section: Section) -> list[str]:

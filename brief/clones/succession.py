@@ -1,0 +1,41 @@
+"""What a superseded server knows of its repository: its own board, and that of the server which holds it now."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import ValidationError
+
+from brief.clones.asking import ask_server
+from brief.clones.entries import Entry
+from brief.clones.neighbours import Neighbourhood
+from brief.core.text.sanitize import clean, wire
+from brief.fast.lease import NoServerError, read_lease
+
+OUT_OF_REACH = "this server is superseded, so its own board is out of reach of what the repository gathers"
+"""The sentence by which its peers are always partial."""
+
+
+def ask_successor(common_dir: str, root: str, epoch: int) -> Neighbourhood:
+    """The board of the server that took `common_dir` after `epoch`; `root` is one of the checkouts.
+
+    One hop: it is asked for its own board alone, and so asks nobody in turn.
+    """
+    try:
+        entry = _successor(common_dir, epoch).model_copy(update={"root": wire(root)})
+    except NoServerError as fault:
+        return Neighbourhood((), (OUT_OF_REACH, clean(str(fault), 600)))
+    holder = ask_server(entry, kind="server")
+    return Neighbourhood((holder,), (OUT_OF_REACH,))
+
+
+def _successor(common_dir: str, epoch: int) -> Entry:
+    """The holder as its lease names it; raises NoServerError."""
+    record = read_lease(common_dir)
+    if record["epoch"] <= epoch:
+        raise NoServerError("nobody has taken the lease since; run majordomus serve ensure")
+    named = {name: record[name] for name in Entry.model_fields if name in record}
+    try:
+        return Entry.model_validate_json(json.dumps(named | {"common_dir": wire(common_dir)}))
+    except ValidationError:
+        raise NoServerError("the lease of this repository is damaged; run majordomus serve ensure") from None
