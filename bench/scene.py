@@ -15,6 +15,7 @@ from brief.core.settings import POLICY_FILE
 from brief.fast.ask import ask
 from brief.fast.lease import NoServerError
 from brief.fast.locate import locate
+from brief.fast.program import isolated
 from lab import Lab
 
 COMMAND = str(Path(sys.executable).with_name("majordomus"))
@@ -148,7 +149,7 @@ def wait_for_answer(common_dir: str, seconds: float = 20.0) -> None:
 
 def server_argv(scene: Scene) -> Sequence[str]:
     """How `serve ensure` starts a server."""
-    return [sys.executable, "-P", "-m", "brief.server", scene.common_dir, str(scene.repo)]
+    return isolated("brief.server", scene.common_dir, str(scene.repo))
 
 
 def _notice(number: int) -> str:

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHELL_SCRIPTS = [
     path
-    for path in [*sorted((ROOT / "scripts").iterdir()), ROOT / ".ci/run"]
+    for path in [*sorted((ROOT / "bin").iterdir()), *sorted((ROOT / "scripts").iterdir()), ROOT / ".ci/run"]
     if path.is_file() and path.read_bytes().splitlines()[0].endswith(b"sh")
 ]
 

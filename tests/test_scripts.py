@@ -81,12 +81,13 @@ def test_brief_without_a_server(checkout: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A checkout that was never prepared, beside a folder `bin` of programs without Python."""
+    """A checkout that was never prepared, beside a folder `programs` without Python."""
     home = tmp_path / "bare"
     (home / "scripts").mkdir(parents=True)
     shutil.copy(ROOT / "scripts/prepare", home / "scripts")
     shutil.copy(ROOT / "pyproject.toml", home)
-    programs = home / "bin"
+    shutil.copytree(ROOT / "bin", home / "bin")
+    programs = home / "programs"
     programs.mkdir()
     for name in PROGRAMS:
         (programs / name).symlink_to(shutil.which(name) or name)
@@ -96,12 +97,12 @@ def bare(tmp_path: Path) -> Path:
 def prepare(bare: Path) -> subprocess.CompletedProcess[str]:
     """Run scripts/prepare with the programs of `bare` alone."""
     argv = [bare / "scripts/prepare"]
-    return subprocess.run(argv, env={"PATH": str(bare / "bin")}, capture_output=True, text=True, check=False)
+    return subprocess.run(argv, env={"PATH": str(bare / "programs")}, capture_output=True, text=True, check=False)
 
 
 def test_prepare_without_python(bare: Path) -> None:
     """A machine without a Python that is new enough is told so in one sentence."""
-    write(bare / "bin/python3", "#!/bin/sh\nexit 1\n")
+    write(bare / "programs/python3", "#!/bin/sh\nexit 1\n")
     done = prepare(bare)
     assert done.returncode == 1
     assert done.stderr.endswith("Python 3.11 or newer is needed and was not found; install python3.\n")
@@ -109,7 +110,7 @@ def test_prepare_without_python(bare: Path) -> None:
 
 def test_prepare_without_venv(bare: Path) -> None:
     """Where Python has no ensurepip and nothing can be installed, the one line to run is said."""
-    write(bare / "bin/python3", "#!/bin/sh\ncase $2 in *ensurepip*) exit 1 ;; esac\n")
+    write(bare / "programs/python3", "#!/bin/sh\ncase $2 in *ensurepip*) exit 1 ;; esac\n")
     done = prepare(bare)
     assert done.returncode == 1
     assert done.stderr.endswith("as root: apt-get update && apt-get install --yes python3-venv\n")
@@ -117,7 +118,7 @@ def test_prepare_without_venv(bare: Path) -> None:
 
 def test_prepare_without_git(bare: Path) -> None:
     """A program that is missing where nothing can be installed is named, with the line to run."""
-    (bare / "bin/git").unlink()
+    (bare / "programs/git").unlink()
     done = prepare(bare)
     assert done.returncode == 1
     assert done.stderr.startswith("Missing here: git.")

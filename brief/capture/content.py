@@ -27,19 +27,16 @@ Files = Mapping[str, bytes]
 """The files of a folder by their path in it, with `/`."""
 
 
-def own_command() -> tuple[str, ...]:
-    """The words that start this very command, whatever PATH another process has."""
-    return (sys.executable, "-P", "-m", "brief")
+def own_command(called: str) -> tuple[str, ...]:
+    """The words that start this command, isolated from the environment and the folder of whoever starts it.
 
-
-def command_as_called(called: str) -> tuple[str, ...]:
-    """The words that start this command at every prompt: the script that was `called`, which starts sooner than `-m`.
-
-    Where it was none of ours, as under `python -m brief`, those of `own_command`.
+    They are the script that was `called`, as it was found, so that they outlive an upgrade; where none of ours was, as
+    under `python -m brief`, the one beside this interpreter, and without that the module.
     """
-    script = os.path.abspath(called)
-    is_ours = os.path.basename(script) == SCRIPT and os.path.isfile(script) and os.access(script, os.X_OK)
-    return (script,) if is_ours else own_command()
+    for script in (os.path.abspath(called), os.path.join(os.path.dirname(sys.executable), SCRIPT)):
+        if os.path.basename(script) == SCRIPT and os.path.isfile(script) and os.access(script, os.X_OK):
+            return (script,)
+    return (sys.executable, "-I", "-m", "brief")
 
 
 def content(mod: Mod, source: Path, scope: Scope, command: Sequence[str]) -> Files:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from brief.capture import client
-from brief.capture.content import Files, command_as_called, content, own_command
+from brief.capture.content import Files, content, own_command
 from brief.capture.hooks import snippet
 from brief.capture.install import Action, Outcome, find, install, remove
 from brief.capture.mods import MODS, PROVIDERS, Scope
@@ -96,7 +96,7 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 
 def _install(args: argparse.Namespace) -> int:
     if args.carrier == "hooks":
-        say(snippet(command_as_called(sys.argv[0])) + "\n")
+        say(snippet(own_command(sys.argv[0])) + "\n")
         return ANSWERED
     here = _around(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
@@ -117,7 +117,7 @@ def _forbidden(place: Place, policy: Policy | None) -> str | None:
 
 
 def _content(place: Place) -> Files:
-    return content(place.mod, mod_folder(place.mod.source), place.scope, own_command())
+    return content(place.mod, mod_folder(place.mod.source), place.scope, own_command(sys.argv[0]))
 
 
 def _ignore_lines(places: Iterable[Place]) -> str:

@@ -7,8 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from brief import __doc__ as purpose
-from brief import __version__
+from brief import PURPOSE, __version__
 from brief.capabilities import CAPABILITIES
 from brief.cli import capture, doctor, hook, policies, projection, serve
 from brief.cli.saying import complain, say
@@ -62,7 +61,7 @@ def parser() -> Parser:
     """The parser of every command, made from the capabilities and the local commands."""
     whole = Parser(
         prog="majordomus",
-        description=textwrap.fill(purpose, 80),
+        description=textwrap.fill(PURPOSE, 80),
         epilog=WORDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -16,6 +16,7 @@ from brief.fast.hook import MOST_INPUT, Call, read_call
 from brief.fast.lease import NoServerError, process_start
 from brief.fast.locate import NotLocatedError, has_policy, read_small
 from brief.fast.output import tell
+from brief.fast.program import isolated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -180,7 +181,7 @@ class Waiter:
 
 def begin(root: str) -> int | None:
     """Run `serve ensure` for a checkout and do not wait for it; its process, None where it could not be started."""
-    argv = [sys.executable, "-P", "-m", "brief", "serve", "ensure", "--root", root]
+    argv = isolated("brief", "serve", "ensure", "--root", root)
     silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     try:
         return os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from brief.core.text.sanitize import clean
 from brief.fast import ask as fast
 from brief.fast import lease as leases
 from brief.fast.locate import Located
+from brief.fast.program import isolated
 from brief.server.__main__ import HELD
 from brief.server.lease import holder, is_held
 
@@ -97,7 +97,7 @@ def begin(here: Located) -> None:
 
 def _start(here: Located, errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "brief.server", here.common_dir, here.root],
+        isolated("brief.server", here.common_dir, here.root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,

@@ -9,7 +9,6 @@ import pytest
 
 from brief.capture.content import (
     INSTALLED,
-    command_as_called,
     content,
     digest,
     laid_by_client,
@@ -42,23 +41,24 @@ def test_the_command_and_the_scope_are_written_in(mod: Mod, scope: Scope) -> Non
     assert f'= "{scope}"' in text
 
 
-def test_the_own_command_needs_no_path() -> None:
-    """The command is named by the whole path of its interpreter."""
-    assert own_command()[0] == sys.executable
-    assert Path(own_command()[0]).is_absolute()
+def test_the_own_command_needs_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no script was called, the one beside the interpreter is named, and without that the interpreter, isolated."""
+    assert own_command("-c") == (str(Path(sys.executable).with_name("majordomus")),)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert own_command("-c") == (str(tmp_path / "python"), "-I", "-m", "brief")
 
 
 def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
-    """Who called the script is told to call it, by its whole path; who called anything else gets the interpreter's words."""
+    """Who called the script is told to call it, by its whole path; who called anything else is not."""
     script = tmp_path / "majordomus"
-    assert command_as_called(str(script)) == own_command()
+    assert own_command(str(script)) == own_command("-c")
     script.touch(0o755)
-    assert command_as_called(os.path.relpath(script)) == (str(script),)
+    assert own_command(os.path.relpath(script)) == (str(script),)
     script.chmod(0o644)
     folder = tmp_path / "folder/majordomus"
     folder.mkdir(parents=True)
     for called in (str(script), str(folder), "/usr/bin/env", "-c", "", "majordomus"):
-        assert command_as_called(called) == own_command()
+        assert own_command(called) == own_command("-c")
 
 
 def test_the_marker_tells_what_was_written(mod: Mod) -> None:

@@ -50,7 +50,7 @@ def environment(lab: Lab, **changes: str) -> dict[str, str]:
 @contextmanager
 def waiting(lab: Lab, event: str = "SessionStart", **changes: str) -> Iterator[subprocess.Popen[bytes]]:
     """The process that waits; ended with the test."""
-    argv = [sys.executable, "-P", "-m", "brief", "hook", "wake"]
+    argv = [sys.executable, "-I", "-m", "brief", "hook", "wake"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         argv, cwd=lab.repo, env=environment(lab, **changes), stdin=pipe, stdout=pipe, stderr=pipe
