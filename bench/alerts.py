@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo
 from bench.report import Row, ms
 from bench.scene import COMMAND, SESSION, Scene
 from bench.spawning import Setting, interleaved
-from brief.core.block import block, body_of, line_of
-from brief.core.judge import Shown, judge, order
-from brief.core.notice import parse
-from brief.core.settings import Settings
+from brief.core.notices.alerts_block import block, body_of, line_of
+from brief.core.notices.notice import parse
+from brief.core.notices.visibility import Shown, judge, order
+from brief.core.policy.settings import Settings
 from brief.notices.store import NoticeStore
 
 COLD_MS, WARM_MS = 25.0, 2.0

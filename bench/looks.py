@@ -11,8 +11,8 @@ from typing import Any
 from bench.client import Client, post
 from bench.report import Row, ms
 from bench.scene import Scene, session_id, write_policy
-from brief.fast.ask import ask
-from brief.pace import MINUTE_OF_TESTS
+from brief.fastpath.ask import ask
+from brief.support.schedule_clock import MINUTE_OF_TESTS
 
 SESSIONS = 1_000
 LOOK_MS = 3.0
@@ -48,7 +48,7 @@ def _looks(runs: int) -> Iterator[Row]:
             cpu = (server.cpu_ms() - before) / len(spent)
         beside = f"{ms(cpu)} CPU of the server each; {WORLD}"
         usual, worst = statistics.median(spent), statistics.quantiles(spent, n=100)[98]
-        yield Row("POST /episodes/look, nothing changed", ms(usual), beside, ms(LOOK_MS), usual <= LOOK_MS)
+        yield Row("POST /episodes/heartbeat, nothing changed", ms(usual), beside, ms(LOOK_MS), usual <= LOOK_MS)
         yield Row("the same, 99th percentile", ms(worst), "once a second what all share is read anew")
 
 
@@ -56,7 +56,13 @@ def _requests(scene: Scene) -> list[bytes]:
     """The look of each session."""
     roots = scene.roots
     return [
-        post("/episodes/look", root=str(roots[number % len(roots)]), session=session_id(number), state="idle", width=80)
+        post(
+            "/episodes/heartbeat",
+            root=str(roots[number % len(roots)]),
+            session=session_id(number),
+            state="idle",
+            width=80,
+        )
         for number in range(SESSIONS)
     ]
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from brief.core.settings import POLICY_FILE
-from brief.fast.ask import ask
-from brief.fast.lease import NoServerError
-from brief.fast.locate import locate
-from brief.fast.program import isolated
-from lab import Lab
+from brief.core.policy.settings import POLICY_FILE
+from brief.fastpath.ask import ask
+from brief.fastpath.lease import NoServerError
+from brief.fastpath.locate import locate
+from brief.fastpath.program import isolated
+from sandbox import Lab
 
 COMMAND = str(Path(sys.executable).with_name("majordomus"))
 SESSION = "6f1d2c84-8f1e-4b1e-9a53-0d5e7c1f9b10"

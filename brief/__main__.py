@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
-from brief.fast.main import run
-from brief.fast.output import FAILED, given_up, tell
+from brief.fastpath.main import run
+from brief.fastpath.output import FAILED, given_up, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the fast path must not pay for typing
     from collections.abc import Callable
     from typing import NoReturn
 
-    from brief.fast.hook import Call
+    from brief.fastpath.hook import Call
 
 INTERRUPTED = 130
 
@@ -22,11 +22,11 @@ def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
     words = sys.argv[1:]
     if words == ["hook", "wake"]:
-        from brief.fast.waiting import wait  # noqa: PLC0415 - nothing else needs it
+        from brief.fastpath.waiting import wait  # noqa: PLC0415 - nothing else needs it
 
         return wait()
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
-        from brief.fast.hook import hook  # noqa: PLC0415 - a brief needs none of it
+        from brief.fastpath.hook import hook  # noqa: PLC0415 - a brief needs none of it
 
         return hook(words[1:], _alone, _load_hook)
     if sys.stdout is None:

@@ -14,12 +14,12 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from brief.core.errors import MajordomusError
-from brief.core.model import SECTIONS, AnsweredBy, Brief, Repository, Section, Status
+from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Repository, Section, Status
+from brief.core.model.errors import MajordomusError
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
-from brief.owners.world import Answer, Ask, World
-from brief.threads import in_thread
+from brief.sections.context import Answer, SectionContext, SectionQuery
+from brief.support.daemon_threads import in_thread
 
 DEADLINE_SECONDS = 1.5
 
@@ -40,22 +40,22 @@ class Composer:
     """Asks the owners; it remembers which of them hang."""
 
     def __init__(self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
-        self._owners = owners
+        self._readers = owners
         self._deadline = deadline_seconds
         self._open: dict[str, list[_Question]] = {name: [] for name in owners}
 
-    async def sections(self, world: World, ask: Ask) -> tuple[Section, ...]:
+    async def sections(self, context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
         """The six sections, in order, no later than the deadline."""
-        return await self.some(tuple(SECTIONS), world, ask)
+        return await self.some(tuple(SECTIONS), context, query)
 
-    async def section(self, name: str, world: World, ask: Ask) -> Section:
+    async def section(self, name: str, context: SectionContext, query: SectionQuery) -> Section:
         """One section alone."""
-        return (await self.some((name,), world, ask))[0]
+        return (await self.some((name,), context, query))[0]
 
-    async def some(self, names: tuple[str, ...], world: World, ask: Ask) -> tuple[Section, ...]:
+    async def some(self, names: tuple[str, ...], context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
         """The named sections, in that order, no later than the deadline."""
         hung = {name: since for name in names if (since := self._hung_since(name)) is not None}
-        answers = {name: self._ask(name, world, ask) for name in names if name not in hung}
+        answers = {name: self._ask(name, context, query) for name in names if name not in hung}
         if answers:
             await asyncio.wait(answers.values(), timeout=self._deadline)
         return tuple(
@@ -68,11 +68,11 @@ class Composer:
         first = min((question.begun for question in self._open[name]), default=None)
         return first if first is not None and time.monotonic() - first >= self._deadline else None
 
-    def _ask(self, name: str, world: World, ask: Ask) -> asyncio.Future[Section]:
-        owner, begun = self._owners[name], time.monotonic()
+    def _ask(self, name: str, context: SectionContext, query: SectionQuery) -> asyncio.Future[Section]:
+        owner, begun = self._readers[name], time.monotonic()
 
         def timed() -> Section:
-            section = _checked(name, owner(world, ask))
+            section = _checked(name, owner(context, query))
             return section.model_copy(update={"took_ms": round((time.monotonic() - begun) * 1000, 3)})
 
         answer = in_thread(timed)

@@ -19,12 +19,12 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from brief.core.errors import DocumentError, PolicyError
-from brief.core.settings import POLICY_FILE, SWITCH, Settings
-from brief.core.sift import Fault, Sifted, sift
-from brief.core.spelling import kind, spell, spellings
-from brief.core.yaml import decode, load
-from brief.zone import find_zone
+from brief.core.model.errors import DocumentError, PolicyError
+from brief.core.policy.settings import POLICY_FILE, SWITCH, Settings
+from brief.core.policy.validate import Fault, Sifted, sift
+from brief.core.text.spelling import kind, spell, spellings
+from brief.core.yaml.reader import decode, load
+from brief.support.zone import find_zone
 
 LIMIT = 65_536
 """Bytes that a policy may have."""
@@ -33,7 +33,7 @@ _SETTLED_NS = 50_000_000
 """A file changed less than this before it was read may change again under the same stamp."""
 
 
-class Standing(StrEnum):
+class PolicyStatus(StrEnum):
     """What became of the file."""
 
     ABSENT = "absent"
@@ -49,7 +49,7 @@ class Policy:
     settings: Settings
     faults: tuple[Fault, ...]
     path: str
-    standing: Standing
+    standing: PolicyStatus
     declared: frozenset[str]
 
 
@@ -81,9 +81,9 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def _why_off(policy: Policy, key: str) -> str:
-    if policy.standing is Standing.ABSENT:
+    if policy.standing is PolicyStatus.ABSENT:
         return f"there is no {POLICY_FILE}"
-    if policy.standing is Standing.UNREADABLE:
+    if policy.standing is PolicyStatus.UNREADABLE:
         return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:
         if fault.key == key and key in policy.declared:
@@ -125,7 +125,7 @@ class _Entry:
     policy: Policy | None = None
 
 
-class PolicyShelf:
+class PolicyCache:
     """The policies of a running process, validated by stat at every call; what was good stays in force. Thread safe.
 
     `clock` gives nanoseconds since 1970, by the clock that stamps files.
@@ -173,13 +173,13 @@ def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
     try:
         raw = _bytes(Path(root))
         if raw is None:
-            return Policy(_NOTHING.settings, (), path, Standing.ABSENT, frozenset()), _NOTHING
+            return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
         source = StrictYamlSource(raw, last.values)
     except _UnreadableError as error:
-        return Policy(last.settings, (_whole_fault(error, last),), path, Standing.UNREADABLE, frozenset()), last
+        return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset()), last
     settings = _FromYaml(source).policy
     sifted = source.sifted
-    standing = Standing.FAULTY if sifted.faults else Standing.READ
+    standing = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
     return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(settings, sifted.values)
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brief.core.errors import USAGE, MajordomusError
-from brief.core.settings import SWITCH, Settings
+from brief.core.model.errors import USAGE, MajordomusError
+from brief.core.policy.settings import SWITCH, Settings
 from brief.core.text.sanitize import clean
-from brief.files import replace
+from brief.support.files import replace
 
 SCHEMA = "majordomus.trust/v1"
 

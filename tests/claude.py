@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from lab import Lab, until
 from messages import Messages
 from npm import program
+from sandbox import Lab, until
 
 VERSION = "2.1.332"
 """The client that the live tests run; the one place that names it."""

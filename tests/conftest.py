@@ -8,7 +8,7 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["lab", "place"]
+pytest_plugins = ["sandbox", "repo_fixture"]
 
 NO_SKIPS = os.environ.get("MAJORDOMUS_NO_SKIPS") == "1"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from brief.fast.lease import boot_id, process_start
+from brief.fastpath.lease import boot_id, process_start
 
 EPOCH = 7
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from lab import Lab
+from sandbox import Lab
 
 
 def place_lock(house: Lab, folder: Path) -> None:

@@ -16,9 +16,9 @@ import pytest
 
 from brief import __version__
 from brief.clones.entries import Entry
-from brief.core.model import Board, EpisodeState, Peer, PeersData, PeersSection, Status
-from brief.fast.lease import boot_id, process_start
-from lab import Lab
+from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Status
+from brief.fastpath.lease import boot_id, process_start
+from sandbox import Lab
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ROOT = "a" * 40

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
-from lab import SOURCE
+from sandbox import SOURCE
 
 _FORKS = """
 import json, os, sys

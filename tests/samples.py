@@ -7,10 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from brief.compose import Frame, assemble
-from brief.core.claims import Claim
-from brief.core.episode import Client, Episode, KnownEpisode
-from brief.core.locks import Owner
-from brief.core.model import (
+from brief.core.model.brief import (
     SECTIONS,
     AnsweredBy,
     Brief,
@@ -23,13 +20,16 @@ from brief.core.model import (
     StateData,
     Status,
 )
-from brief.core.settings import Settings
-from brief.core.signal import Signal
-from brief.core.task import Task
-from brief.core.waking import Waking
+from brief.core.notices.follow_up import FollowUp
+from brief.core.notices.locks import Owner
+from brief.core.policy.settings import Settings
+from brief.core.sessions.claims import Claim
+from brief.core.sessions.episode import Client, Episode, KnownEpisode
+from brief.core.sessions.task import Task
+from brief.core.wakes.state import WakeState
 from brief.git import Checkout
-from brief.notices.store import Shelf
-from brief.owners.world import Ask, World
+from brief.notices.store import NoticeSnapshot
+from brief.sections.context import SectionContext, SectionQuery
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 """When every test of a rule takes place."""
@@ -135,8 +135,8 @@ class Known:
         heard: Sequence[Episode] = (),
         unheard: Sequence[Episode] = (),
         tasks: Sequence[Task] = (),
-        signals: Sequence[Signal] = (),
-        wakings: Mapping[str, Waking] | None = None,
+        follow_ups: Sequence[FollowUp] = (),
+        wakings: Mapping[str, WakeState] | None = None,
         clients: Sequence[Client] = (),
     ) -> None:
         self._known = (
@@ -144,7 +144,7 @@ class Known:
             *(KnownEpisode(episode=each, standing="unheard") for each in unheard),
         )
         self._tasks = {task.episode: task for task in tasks}
-        self._signals = tuple(signals)
+        self._follow_ups = tuple(follow_ups)
         self._wakings = wakings or {}
         self._clients = tuple(clients)
 
@@ -160,11 +160,11 @@ class Known:
         """The ids of those of a checkout."""
         return tuple(one.episode.id for one in self._known if one.episode.checkout == checkout)
 
-    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+    def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
         """What is owed to it."""
-        return tuple(one for one in self._signals if one.session == episode_id)
+        return tuple(one for one in self._follow_ups if one.session == episode_id)
 
-    def waking(self, episode_id: str) -> Waking | None:
+    def waking(self, episode_id: str) -> WakeState | None:
         """How its wakes stand."""
         return self._wakings.get(episode_id)
 
@@ -186,7 +186,7 @@ class Known:
         return Owner.ALIVE if heard else Owner.UNKNOWN
 
 
-def world(sessions: Known | None = None, **fields: Any) -> World:
+def context(sessions: Known | None = None, **fields: Any) -> SectionContext:
     """A world at NOW with one checkout and no notices, whose server answers, unless `fields` say otherwise."""
     known: dict[str, Any] = {
         "common_dir": "/r/.git",
@@ -195,11 +195,11 @@ def world(sessions: Known | None = None, **fields: Any) -> World:
         "sessions": sessions or Known(),
         "absence": None,
         "worktrees": lambda: [checkout()],
-        "notices": lambda folders: Shelf((), (), ()),
+        "notices": lambda folders: NoticeSnapshot((), (), ()),
     }
-    return World(**{**known, **fields})
+    return SectionContext(**{**known, **fields})
 
 
-def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> Ask:
+def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> SectionQuery:
     """A question from a checkout under settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
-    return Ask(root=root, settings=Settings.model_validate(settings or {}), session=session)
+    return SectionQuery(root=root, settings=Settings.model_validate(settings or {}), session=session)

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brief.answering.shape import Capability
-from brief.fast import ask as fast
-from brief.fast.lease import NoServerError
-from brief.server.made import Made
-from lab import Lab, until
+from brief.fastpath import ask as fast
+from brief.fastpath.lease import NoServerError
+from brief.handlers.shape import Capability
+from brief.server.owned_file import Made
+from sandbox import Lab, until
 
 _SERVE = """
 from brief.server.__main__ import main

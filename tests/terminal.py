@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 
-from lab import Lab
+from sandbox import Lab
 
 
 def in_terminal(lab: Lab, *args: str, columns: int) -> str:

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brief import fresh
-from brief.answering.alerts import AlertsInputs, list_alerts, list_reminders
-from brief.answering.briefs import BriefInputs, brief_session, brief_text
-from brief.answering.locks import PlaceInputs, place_lock
-from brief.answering.noticing import NoticeInputs, end_alert
-from brief.core.block import MOST, OPENING
-from brief.core.model import AlertsSection, Brief
-from lab import until
-from noticed import ZONES
-from place import ANN, BOB, Place
+from brief.core.model.brief import AlertsSection, Brief
+from brief.core.notices.alerts_block import MOST, OPENING
+from brief.handlers.alert_commands import NoticeInputs, end_alert
+from brief.handlers.alerts import AlertsInputs, list_alerts, list_reminders
+from brief.handlers.briefs import BriefInputs, brief_session, brief_text
+from brief.handlers.locks import PlaceInputs, place_lock
+from brief.support import ttl_cache
+from notice_helpers import ZONES
+from repo_fixture import ANN, BOB, Place
+from sandbox import until
 
 SIX_AND_ONE = "".join(f"line {number}\n" for number in range(1, 7)) + "line 7 zebra\n"
 AS_A_MODEL_READS = ("block", "start", "json", "prompt", "text")
@@ -29,7 +29,7 @@ AS_A_MODEL_READS = ("block", "start", "json", "prompt", "text")
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compose every brief anew: the clock of a test jumps over the second for which one is kept."""
-    monkeypatch.setattr(fresh, "LIFETIME_SECONDS", 0.0)
+    monkeypatch.setattr(ttl_cache, "LIFETIME_SECONDS", 0.0)
 
 
 @pytest.fixture(params=ZONES)

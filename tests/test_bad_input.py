@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from brief.core.model import Brief, IntegrationSection, PeersSection
-from brief.core.settings import POLICY_FILE
-from brief.fast.lease import boot_id, process_start
-from lab import Lab, until
+from brief.core.model.brief import Brief, IntegrationSection, PeersSection
+from brief.core.policy.settings import POLICY_FILE
+from brief.fastpath.lease import boot_id, process_start
+from sandbox import Lab, until
 
 HOSTILE_BRANCH = "evil-\u202etopic\u2066"
 OFF = "session.brief_on_interval is not true: "

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from brief.fast.ask import ask
-from brief.fast.lease import NoServerError, is_running, read_lease
-from lab import Lab, until
+from brief.fastpath.ask import ask
+from brief.fastpath.lease import NoServerError, is_running, read_lease
 from neighbourhood import entry, listed, listening, saying, silent
+from sandbox import Lab, until
 from serving import exchange
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from brief.compose import DEADLINE_SECONDS, Composer
-from brief.core.errors import StoreError
-from brief.core.model import SECTIONS, Section, Status
-from brief.owners.world import Answer, Ask, World
-from brief.threads import Workers
-from samples import NOW, ask, section, world
+from brief.core.model.brief import SECTIONS, Section, Status
+from brief.core.model.errors import StoreError
+from brief.sections.context import Answer, SectionContext, SectionQuery
+from brief.support.daemon_threads import Workers
+from samples import NOW, ask, context, section
 
 SHORT = 0.2
 
@@ -26,7 +26,7 @@ class Rubbish:
 def raising(fault: BaseException) -> Answer:
     """An owner that raises."""
 
-    def owner(world: World, ask: Ask) -> Section:
+    def owner(context: SectionContext, ask: SectionQuery) -> Section:
         raise fault
 
     return owner
@@ -35,13 +35,13 @@ def raising(fault: BaseException) -> Answer:
 def answering(answer: object) -> Answer:
     """An owner that answers so, whatever it is."""
 
-    def owner(world: World, ask: Ask) -> Any:
+    def owner(context: SectionContext, ask: SectionQuery) -> Any:
         return answer
 
     return owner
 
 
-def dishonest(world: World, ask: Ask) -> Section:
+def dishonest(context: SectionContext, ask: SectionQuery) -> Section:
     """An owner that says it read something and not when."""
     return section("alerts", as_of=None)
 
@@ -60,7 +60,7 @@ class Gate:
         self.opened = threading.Event()
         self.ended = threading.Semaphore(0)
 
-    def __call__(self, world: World, ask: Ask) -> Section:
+    def __call__(self, context: SectionContext, ask: SectionQuery) -> Section:
         """Answer once let go."""
         self.asked += 1
         self.opened.wait(30)
@@ -84,7 +84,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def composed(composer: Composer) -> tuple[Section, ...]:
     """The six sections."""
-    return asyncio.run(composer.sections(world(), ask()))
+    return asyncio.run(composer.sections(context(), ask()))
 
 
 FAULTS: dict[str, tuple[Answer, str]] = {
@@ -126,7 +126,7 @@ def test_every_owner_is_asked_at_the_same_time() -> None:
     everybody = threading.Barrier(6, timeout=20)
 
     def meeting(name: str) -> Answer:
-        def owner(world: World, ask: Ask) -> Section:
+        def owner(context: SectionContext, ask: SectionQuery) -> Section:
             everybody.wait()
             return section(name)
 
@@ -161,12 +161,12 @@ def test_a_hanging_owner_is_asked_again_only_once_it_let_go(gate: Gate) -> None:
     composer = Composer(owners(alerts=gate), deadline_seconds=SHORT)
 
     async def story() -> list[Section]:
-        told = [(await composer.sections(world(), ask()))[-1] for _ in range(3)]
+        told = [(await composer.sections(context(), ask()))[-1] for _ in range(3)]
         assert gate.asked == 1
         gate.opened.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: composer._hung_since("alerts") is None)
-        return [*told, await composer.section("alerts", world(), ask())]
+        return [*told, await composer.section("alerts", context(), ask())]
 
     late, again, still, free = asyncio.run(story())
     assert late.reason == "no answer within 0.2 s"
@@ -181,14 +181,14 @@ def test_an_owner_that_lets_go_while_others_are_waited_for_costs_nobody(gate: Ga
 
     async def story() -> tuple[Section, ...]:
         slow.opened.set()
-        await composer.sections(world(), ask())
+        await composer.sections(context(), ask())
         slow.opened.clear()
-        first = asyncio.ensure_future(composer.sections(world(), ask()))
+        first = asyncio.ensure_future(composer.sections(context(), ask()))
         await asyncio.sleep(0)
         gate.opened.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: composer._hung_since("alerts") is None)
-        assert (await composer.section("alerts", world(), ask())).status is Status.READ
+        assert (await composer.section("alerts", context(), ask())).status is Status.READ
         slow.opened.set()
         return await first
 
@@ -202,7 +202,7 @@ def test_an_owner_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None
     second = threading.Event()
     calls: list[Callable[[], object]] = [lambda: gate.opened.wait(30), lambda: second.wait(30)]
 
-    def owner(world: World, ask: Ask) -> Section:
+    def owner(context: SectionContext, ask: SectionQuery) -> Section:
         calls.pop(0)()
         gate.ended.release()
         return section("alerts")
@@ -210,11 +210,11 @@ def test_an_owner_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None
     composer = Composer(owners(alerts=owner), deadline_seconds=SHORT)
 
     async def story() -> str | None:
-        await asyncio.gather(*(composer.section("alerts", world(), ask()) for _ in range(2)))
+        await asyncio.gather(*(composer.section("alerts", context(), ask()) for _ in range(2)))
         second.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: any(question.answer.done() for question in composer._open["alerts"]))
-        return (await composer.section("alerts", world(), ask())).reason
+        return (await composer.section("alerts", context(), ask())).reason
 
     assert "was not asked again" in (asyncio.run(story()) or "")
 
@@ -229,10 +229,10 @@ def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.Mon
     async def story() -> tuple[tuple[Section, ...], tuple[Section, ...]]:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
-            patch.setattr("brief.threads._workers", Workers())
-            without = await composer.sections(world(), ask())
+            patch.setattr("brief.support.daemon_threads._workers", Workers())
+            without = await composer.sections(context(), ask())
         await asyncio.sleep(SHORT)
-        return without, await composer.sections(world(), ask())
+        return without, await composer.sections(context(), ask())
 
     without, after = asyncio.run(story())
     assert {each.reason for each in without} == {"it failed with RuntimeError: can't start new thread"}

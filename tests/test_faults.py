@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import serving
+from cli_helpers import brief, command, hooked, told_alone
 from impostor import EPOCH, answer, listening, saying, write_lease
-from lab import Lab, until
+from sandbox import Lab, until
 from serving import lease, serve
-from told import brief, command, hooked, told_alone
 
 Serve = Callable[[socket.socket, bytes], None]
 

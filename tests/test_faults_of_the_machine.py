@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import serving
-from lab import Lab, until
+from cli_helpers import brief, command, section
+from sandbox import Lab, until
 from serving import FAST_LOOKS, ask, lease, serve
-from told import brief, command, section
 
 
 @pytest.fixture(autouse=True)

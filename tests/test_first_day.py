@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model import Brief, PeersSection
-from lab import Lab, until
+from brief.core.model.brief import Brief, PeersSection
+from sandbox import Lab, until
 
 ADA = "11111111-1111-4111-8111-111111111111"
 

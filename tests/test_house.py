@@ -70,7 +70,7 @@ def test_unrun_test_is_only_told(tmp_path: Path) -> None:
 
 def run_cases(folder: Path, cases: list[str], *, no_skips: str) -> subprocess.CompletedProcess[str]:
     """Run pytest on those cases and a test that passes, with the conftest of the project and the plugin it names."""
-    for name in ("conftest.py", "lab.py", "place.py"):
+    for name in ("conftest.py", "sandbox.py", "repo_fixture.py"):
         shutil.copy(ROOT / "tests" / name, folder)
     for case in cases:
         (folder / f"test_{case}.py").write_text(UNRUN[case])
@@ -87,11 +87,11 @@ def test_layers_are_kept() -> None:
 @pytest.mark.parametrize(
     ("module", "text", "contract"),
     [
-        ("core/upward.py", "import brief.resources", "layers"),
+        ("core/upward.py", "import brief.support.package_data", "layers"),
         ("core/serving.py", "import fastapi", "core"),
         ("core/running.py", "import subprocess", "core"),
-        ("fast/upward.py", "import brief.core.errors", "layers"),
-        ("fast/heavy.py", "import pydantic", "fast"),
+        ("fastpath/upward.py", "import brief.core.model.errors", "layers"),
+        ("fastpath/heavy.py", "import pydantic", "fastpath"),
         ("stray.py", "", "layers"),
     ],
 )
@@ -107,7 +107,7 @@ def test_broken_layer_is_found(module: str, text: str, contract: str, tmp_path: 
 
 @pytest.mark.parametrize(
     ("package", "allowed"),
-    [("core", {"annotated_types", "brief", "pydantic", "pydantic_core", "wcwidth", "yaml"}), ("fast", {"brief"})],
+    [("core", {"annotated_types", "brief", "pydantic", "pydantic_core", "wcwidth", "yaml"}), ("fastpath", {"brief"})],
 )
 def test_imports_from_outside(package: str, allowed: set[str]) -> None:
     """The core imports nothing beyond its three libraries, and the fast path nothing beyond the standard one."""

@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from lab import Lab
+from sandbox import Lab
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
@@ -147,7 +147,7 @@ def test_every_installation_is_isolated(install: object, wheel: Path, lab: Lab, 
 def test_printed_hooks_start_by_a_shell(wheel: Path, lab: Lab, tmp_path: Path) -> None:
     """What is printed for the settings names the script so that a shell starts it, whatever its folder is called."""
     made = in_venv(tmp_path / HARD, wheel)
-    printed = run(made.script, "capture", "install", "--carrier", "hooks", cwd=lab.repo, env=lab.env)
+    printed = run(made.script, "capture", "install", "--channel", "hooks", cwd=lab.repo, env=lab.env)
     (command,) = {line.split(": ", 1)[1] for line in printed.splitlines() if "session-start" in line}
     words = json.loads(command.rstrip(","))
     assert "hookSpecificOutput" in run("/bin/sh", "-c", words, cwd=lab.repo, env={**lab.env, "PYTHONPATH": "."})

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from brief.fast.ask import ask
-from lab import Lab
+from brief.fastpath.ask import ask
+from sandbox import Lab
 from traces import bait, make_stale, traces
 
 NOTICE = "---\nkind: alert\ntitle: One\n---\nText.\n"

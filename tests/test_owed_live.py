@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from lab import Lab, until
-from place import ANN, BOB
+from repo_fixture import ANN, BOB
+from sandbox import Lab, until
 from serving import lease
 
 LINE = "fixed in KODA-12 on koda: update and resume (Dates are off)"

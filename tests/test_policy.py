@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import PolicyError
-from brief.core.settings import POLICY_FILE, Settings
-from brief.policy import LIMIT, Policy, PolicyShelf, Standing, checked, read_policy, switch_reason
+from brief.core.model.errors import PolicyError
+from brief.core.policy.settings import POLICY_FILE, Settings
+from brief.policy import LIMIT, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
 
 ON = "session:\n  brief_on_interval: true\n"
 
@@ -32,7 +32,7 @@ def _only_sentence(policy: Policy) -> str:
 def test_an_absent_policy_is_the_defaults(tmp_path: Path) -> None:
     """No file is no fault: every key has its default and none is declared."""
     policy = read_policy(str(tmp_path))
-    assert policy == Policy(Settings(), (), str(tmp_path / POLICY_FILE), Standing.ABSENT, frozenset())
+    assert policy == Policy(Settings(), (), str(tmp_path / POLICY_FILE), PolicyStatus.ABSENT, frozenset())
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
@@ -40,14 +40,14 @@ def test_an_empty_policy_sets_nothing(tmp_path: Path, text: str) -> None:
     """A file of comments alone is read, and sets no key."""
     _write(tmp_path, text)
     policy = read_policy(str(tmp_path))
-    assert (policy.standing, policy.settings, policy.declared) == (Standing.READ, Settings(), frozenset())
+    assert (policy.standing, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset())
 
 
 def test_a_good_policy_is_read(tmp_path: Path) -> None:
     """What the file sets is in force, and declared."""
     _write(tmp_path, "version: 1\nsession:\n  brief_interval_minutes: 7\n")
     policy = read_policy(str(tmp_path))
-    assert policy.standing is Standing.READ
+    assert policy.standing is PolicyStatus.READ
     assert policy.settings.session.brief_interval_minutes == 7
     assert policy.declared == {"version", "session.brief_interval_minutes"}
     assert checked(policy) is policy
@@ -74,7 +74,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
     """An interval that is no whole number of minutes from 1 to 1440 is refused as spelled, and the default holds."""
     _write(tmp_path, f"session:\n  brief_interval_minutes: {value}\n  wake_limit: 3\n")
     policy = read_policy(str(tmp_path))
-    assert policy.standing is Standing.FAULTY
+    assert policy.standing is PolicyStatus.FAULTY
     assert _only_sentence(policy) == (
         f"{POLICY_FILE}: session.brief_interval_minutes is {told}; "
         "write a whole number of minutes from 1 to 1440; the default 20 holds"
@@ -140,7 +140,7 @@ def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes
     """A file that is not read whole is one fault that says where, and every default holds."""
     _write(tmp_path, text)
     policy = read_policy(str(tmp_path))
-    assert policy.standing is Standing.UNREADABLE
+    assert policy.standing is PolicyStatus.UNREADABLE
     assert policy.settings == Settings()
     assert says in _only_sentence(policy)
     assert _only_sentence(policy).endswith("; the defaults hold")
@@ -165,7 +165,7 @@ def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
 def test_a_file_in_the_place_of_a_folder_is_no_policy(tmp_path: Path) -> None:
     """Where .ai is a file there is no policy, and nothing is wrong."""
     (tmp_path / ".ai").write_text("")
-    assert read_policy(str(tmp_path)).standing is Standing.ABSENT
+    assert read_policy(str(tmp_path)).standing is PolicyStatus.ABSENT
 
 
 def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_link_out_of_the_checkout_is_not_followed(tmp_path: Path, link: str) -
     (root / link).parent.mkdir(parents=True)
     (root / link).symlink_to(outside / link)
     policy = read_policy(str(root))
-    assert policy.standing is Standing.UNREADABLE
+    assert policy.standing is PolicyStatus.UNREADABLE
     assert not policy.settings.session.brief_on_interval
     assert "a link leads out of the checkout" in _only_sentence(policy)
 
@@ -212,7 +212,7 @@ def test_what_writes_stops_at_every_fault(tmp_path: Path) -> None:
 
 def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
     """Edits of the same length, right after one another, are each seen."""
-    shelf = PolicyShelf()
+    shelf = PolicyCache()
     for minutes in [7, 8, 9, 5, 6] * 20:
         _write(tmp_path, f"session:\n  brief_interval_minutes: {minutes}\n")
         assert shelf.read(str(tmp_path)).settings.session.brief_interval_minutes == minutes
@@ -222,13 +222,13 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     """While nothing changes, the same policy is handed out."""
     path = _write(tmp_path, "version: 1\n")
     later = path.stat().st_ctime_ns + 10**9
-    shelf = PolicyShelf(clock=lambda: later)
+    shelf = PolicyCache(clock=lambda: later)
     assert shelf.read(str(tmp_path)) is shelf.read(str(tmp_path))
 
 
 def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> None:
     """A key that becomes faulty keeps its last good value, however often, and takes the next good one."""
-    shelf, root = PolicyShelf(), str(tmp_path)
+    shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     shelf.read(root)
     for wrong in ["seven", "1.5"]:
@@ -242,19 +242,19 @@ def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> Non
 
 def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path) -> None:
     """A file that cannot be read changes nothing that is in force, and the fault says so."""
-    shelf, root = PolicyShelf(), str(tmp_path)
+    shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     shelf.read(root)
     _write(tmp_path, "session: [\n")
     policy = shelf.read(root)
-    assert policy.standing is Standing.UNREADABLE
+    assert policy.standing is PolicyStatus.UNREADABLE
     assert policy.settings.session.brief_interval_minutes == 7
     assert _only_sentence(policy).endswith("; the last good policy stays in force")
 
 
 def test_a_removed_policy_is_the_defaults_again(tmp_path: Path) -> None:
     """Taking the file away is a clear word: the defaults hold, and nothing older comes back."""
-    shelf, root = PolicyShelf(), str(tmp_path)
+    shelf, root = PolicyCache(), str(tmp_path)
     path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     shelf.read(root)
     path.unlink()
@@ -265,7 +265,7 @@ def test_a_removed_policy_is_the_defaults_again(tmp_path: Path) -> None:
 
 def test_a_faulty_switch_is_off_at_once(tmp_path: Path) -> None:
     """A server that wakes sessions stops when the switch is no longer a plain true."""
-    shelf, root = PolicyShelf(), str(tmp_path)
+    shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, ON)
     assert switch_reason(shelf.read(root)) is None
     _write(tmp_path, "session:\n  brief_on_interval: off\n")
@@ -274,7 +274,7 @@ def test_a_faulty_switch_is_off_at_once(tmp_path: Path) -> None:
 
 def test_checkouts_do_not_share_what_was_good(tmp_path: Path) -> None:
     """Each root has its own last good values."""
-    shelf = PolicyShelf()
+    shelf = PolicyCache()
     _write(tmp_path / "one", "session:\n  brief_interval_minutes: 7\n")
     _write(tmp_path / "two", "session:\n  brief_interval_minutes: x\n")
     assert shelf.read(str(tmp_path / "one")).settings.session.brief_interval_minutes == 7
@@ -283,7 +283,7 @@ def test_checkouts_do_not_share_what_was_good(tmp_path: Path) -> None:
 
 def test_many_threads_read_one_policy(tmp_path: Path) -> None:
     """Callers at the same time all get the whole policy."""
-    shelf = PolicyShelf()
+    shelf = PolicyCache()
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     seen: list[int] = []
     threads = [
@@ -299,6 +299,6 @@ def test_many_threads_read_one_policy(tmp_path: Path) -> None:
 
 def test_the_settings_cost_no_pydantic_settings() -> None:
     """Only the reader of the file imports the heavy settings source."""
-    modules = "brief.core.settings, brief.core.sift, brief.core.policy_files, brief.trust, brief.zone, brief.init"
+    modules = "brief.core.policy.settings, brief.core.policy.validate, brief.core.policy.policy_files, brief.trust, brief.support.zone, brief.scaffold"
     program = f"import sys, {modules}; sys.exit('pydantic_settings' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

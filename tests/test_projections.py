@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from brief.answering.shape import Capability, Positional, Rendered
 from brief.capabilities import CAPABILITIES
 from brief.cli.main import main, parser
-from brief.core.model import Brief
+from brief.core.model.brief import Brief
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
-from lab import Lab
+from brief.handlers.shape import Capability, Positional, Rendered
+from sandbox import Lab
 from serving import ask, given, leave_notice
 
 QUERIES = [one for one in CAPABILITIES if one.kind == "query"]

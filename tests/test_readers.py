@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brief.fast.known import ABSENT, Absent, Known, Unknown
+from brief.fastpath.known import ABSENT, Absent, Known, Unknown
 from reader_case import ReaderCase
 
 PACKAGE = Path(__file__).resolve().parents[1] / "brief"

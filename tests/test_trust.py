@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
+from brief.core.policy.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
 from brief.trust import Pair, Trust, TrustError, effective, needs_trust, trust_path
 
 ASKING = Settings(

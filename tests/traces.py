@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab import Lab
+from sandbox import Lab
 
 _CREATED_OR_MOVED_TO, _OVERFLOW = 0x100 | 0x80, 0x4000
 _HEAD = struct.Struct("iIII")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brief.answering.shape import Capability
 from brief.capabilities.notices import NOTICES
 from brief.capabilities.sessions import SESSIONS
 from brief.capabilities.views import VIEWS
+from brief.handlers.shape import Capability
 
 CAPABILITIES: tuple[Capability, ...] = (*VIEWS, *SESSIONS, *NOTICES)
 """Every capability, in the order of the help."""

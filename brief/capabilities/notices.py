@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brief.answering import alerts, locks, noticing
-from brief.answering.shape import Capability, Http
-from brief.core.errors import FAILED, NOT_ALL_READ
-from brief.core.model import AlertsSection
+from brief.core.model.brief import AlertsSection
+from brief.core.model.errors import FAILED, NOT_ALL_READ
+from brief.handlers import alert_commands, alerts, locks
+from brief.handlers.shape import Capability, Http
 
 NOTICES: tuple[Capability, ...] = (
     Capability(
@@ -47,10 +47,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.add",
         kind="command",
         title="Leave a notice for the other sessions",
-        input=noticing.AddInputs,
-        output=noticing.Noticed,
-        handler=noticing.add_alert,
-        text=noticing.noticed_text,
+        input=alert_commands.AddInputs,
+        output=alert_commands.Noticed,
+        handler=alert_commands.add_alert,
+        text=alert_commands.noticed_text,
         http=Http("POST", "/alerts"),
         cli=("alerts", "add"),
     ),
@@ -58,10 +58,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.done",
         kind="command",
         title="Set a notice to done, or a recurring one to its next time",
-        input=noticing.NoticeInputs,
-        output=noticing.Noticed,
-        handler=noticing.end_alert,
-        text=noticing.noticed_text,
+        input=alert_commands.NoticeInputs,
+        output=alert_commands.Noticed,
+        handler=alert_commands.end_alert,
+        text=alert_commands.noticed_text,
         http=Http("POST", "/alerts/done"),
         cli=("alerts", "done"),
     ),
@@ -69,10 +69,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.ack",
         kind="command",
         title="Note that this session has read a courtesy, so that it is not shown it again",
-        input=noticing.NoticeInputs,
-        output=noticing.Noticed,
-        handler=noticing.acknowledge_alert,
-        text=noticing.noticed_text,
+        input=alert_commands.NoticeInputs,
+        output=alert_commands.Noticed,
+        handler=alert_commands.acknowledge_alert,
+        text=alert_commands.noticed_text,
         http=Http("POST", "/alerts/ack"),
         cli=("alerts", "ack"),
     ),
@@ -80,10 +80,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.archive",
         kind="command",
         title="Move a notice to the archive, whatever its dates say",
-        input=noticing.NoticeInputs,
-        output=noticing.Noticed,
-        handler=noticing.archive_alert,
-        text=noticing.noticed_text,
+        input=alert_commands.NoticeInputs,
+        output=alert_commands.Noticed,
+        handler=alert_commands.archive_alert,
+        text=alert_commands.noticed_text,
         http=Http("POST", "/alerts/archive"),
         cli=("alerts", "archive"),
     ),
@@ -91,10 +91,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.migrate",
         kind="command",
         title="Take a reminders list over as notices for the owner; safe to repeat",
-        input=noticing.MigrateInputs,
-        output=noticing.Taken,
-        handler=noticing.migrate_reminders,
-        text=noticing.taken_text,
+        input=alert_commands.MigrateInputs,
+        output=alert_commands.Taken,
+        handler=alert_commands.migrate_reminders,
+        text=alert_commands.taken_text,
         http=Http("POST", "/alerts/migrate"),
         cli=("alerts", "migrate"),
     ),

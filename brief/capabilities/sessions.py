@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brief.answering import claims, episodes, hooks, looks, sections, tasks, waits, wakes
-from brief.answering.shape import Capability, Http
-from brief.core.errors import NOT_ALL_READ
-from brief.core.model import PeersSection, StateSection
+from brief.core.model.brief import PeersSection, StateSection
+from brief.core.model.errors import NOT_ALL_READ
+from brief.handlers import claims, episodes, heartbeat, hooks, sections, tasks, wake_poll, wakes
+from brief.handlers.shape import Capability, Http
 
 SESSIONS: tuple[Capability, ...] = (
     Capability(
@@ -81,40 +81,40 @@ SESSIONS: tuple[Capability, ...] = (
         id="lifecycle.episodes.look",
         kind="command",
         title="Note what a session does, and answer with its line and at most one prompt to submit",
-        input=looks.LookInputs,
-        output=looks.Looked,
-        handler=looks.look,
-        text=looks.looked_text,
-        http=Http("POST", "/episodes/look"),
+        input=heartbeat.HeartbeatInputs,
+        output=heartbeat.HeartbeatAnswer,
+        handler=heartbeat.answer_heartbeat,
+        text=heartbeat.looked_text,
+        http=Http("POST", "/episodes/heartbeat"),
     ),
     Capability(
         id="lifecycle.episodes.outcomes",
         kind="command",
         title="Note what became of a prompt that a look handed out",
-        input=looks.OutcomeInputs,
-        output=looks.Recorded,
-        handler=looks.outcome,
-        text=looks.recorded_text,
+        input=heartbeat.OutcomeInputs,
+        output=heartbeat.Recorded,
+        handler=heartbeat.outcome,
+        text=heartbeat.recorded_text,
         http=Http("POST", "/episodes/outcomes"),
     ),
     Capability(
         id="lifecycle.episodes.prompt",
         kind="command",
         title="Tell what goes with a prompt that is about to be sent",
-        input=looks.PromptInputs,
-        output=looks.Attached,
-        handler=looks.prompt,
-        text=looks.attached_text,
+        input=heartbeat.PromptInputs,
+        output=heartbeat.Attached,
+        handler=heartbeat.prompt,
+        text=heartbeat.attached_text,
         http=Http("POST", "/episodes/prompt"),
     ),
     Capability(
         id="lifecycle.episodes.wait",
         kind="command",
         title="Hand out the prompt that wakes an idle session to the process that waits beside it",
-        input=waits.WaitInputs,
-        output=waits.Waited,
-        handler=waits.wait,
-        text=waits.waited_text,
+        input=wake_poll.WaitInputs,
+        output=wake_poll.Waited,
+        handler=wake_poll.wait,
+        text=wake_poll.waited_text,
         http=Http("POST", "/episodes/wait"),
     ),
     Capability(

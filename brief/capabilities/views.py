@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brief.answering import briefs, queue, sections
-from brief.answering.shape import Capability, Http, Rendered
-from brief.core.errors import NOT_ALL_READ
-from brief.core.model import Brief, DeriveSection, IntegrationSection
+from brief.core.model.brief import Brief, DeriveSection, IntegrationSection
+from brief.core.model.errors import NOT_ALL_READ
+from brief.handlers import briefs, queue, sections
+from brief.handlers.shape import Capability, Http, Rendered
 
 VIEWS: tuple[Capability, ...] = (
     Capability(

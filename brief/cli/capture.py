@@ -7,26 +7,26 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from brief.capture import client
-from brief.capture.content import Files, content, own_command
-from brief.capture.hooks import snippet
-from brief.capture.install import Action, Outcome, find, install, remove
-from brief.capture.mods import MODS, PROVIDERS, Scope
-from brief.capture.place import Place, place_of
-from brief.capture.status import CaptureStatus, Installed, installed, listed, status_text
-from brief.capture.wired import wired
-from brief.cli.place import add_root, located
-from brief.cli.saying import paged, say
-from brief.core.errors import ANSWERED, RepositoryError, UsageError
+from brief.cli.checkout_argument import add_root, located
+from brief.cli.output import paged, say
+from brief.core.model.errors import ANSWERED, RepositoryError, UsageError
 from brief.core.text.sanitize import clean, printable_json, wire
-from brief.fast.locate import Located, current_folder
+from brief.fastpath.locate import Located, current_folder
+from brief.install import client
+from brief.install.content import Files, content, own_command
+from brief.install.hooks import snippet
+from brief.install.install import Action, Outcome, find, install, remove
+from brief.install.mods import MODS, PROVIDERS, Scope
+from brief.install.place import Place, place_of
+from brief.install.status import CaptureStatus, Installed, installed, listed, status_text
+from brief.install.wired import wired
 from brief.policy import Policy, checked, read_policy, switch_reason
-from brief.resources import mod_folder
 from brief.server.holder import utc_now
+from brief.support.package_data import mod_folder
 from brief.trust import WAKING, Trust
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 STARTS_IN = """\
 The client looks for it in the folder a session starts in alone: in a subdirectory or another worktree it is not loaded.
@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
         "take them out; for all sessions of yours by your word alone",
     )
     installing.add_argument(
-        "--carrier",
+        "--channel",
         choices=("mod", "hooks"),
         default="mod",
         help="hooks prints the settings for a client without mods, and writes nothing",
@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
     showing.set_defaults(run=_status)
     removing = _parser(actions, "remove", "Take the mods out, whatever the policy says")
     removing.add_argument(
-        "--carrier",
+        "--channel",
         choices=("mod", "hooks"),
         default="mod",
         help="hooks are taken out of the settings by hand; this tells which files name them",
@@ -95,7 +95,7 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 
 
 def _install(args: argparse.Namespace) -> int:
-    if args.carrier == "hooks":
+    if args.channel == "hooks":
         say(snippet(own_command(sys.argv[0])) + "\n")
         return ANSWERED
     here = _around(args)
@@ -131,7 +131,7 @@ def _ignore_lines(places: Iterable[Place]) -> str:
 
 def _remove(args: argparse.Namespace) -> int:
     here = _around(args)
-    if args.carrier == "hooks":
+    if args.channel == "hooks":
         return _tell_of_hooks(args, here)
     now = utc_now()
     _tell([remove(place, now) for place in _places(args, here)])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from brief.cli.place import add_root, located
-from brief.cli.saying import say
-from brief.core.errors import ANSWERED, FAILED, RepositoryError
-from brief.core.health import diagnosis_text
+from brief.cli.checkout_argument import add_root, located
+from brief.cli.output import say
+from brief.core.model.errors import ANSWERED, FAILED, RepositoryError
+from brief.core.model.health import diagnosis_text
 from brief.core.text.sanitize import printable_json
 from brief.doctor.examine import examine
-from brief.fast.locate import Located
+from brief.fastpath.locate import Located
 from brief.server.holder import utc_now
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 
 def add(commands: Commands) -> None:

@@ -8,16 +8,16 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from brief.answering.hooks import HookInputs
-from brief.answering.hooks import hook as composed
-from brief.cli.lone import lone_desk
+from brief.cli.offline import lone_desk
 from brief.compose import DEADLINE_SECONDS
-from brief.fast.hook import EVENTS, Call, hook
-from brief.policy import Standing, read_policy
+from brief.fastpath.hook import EVENTS, Call, hook
+from brief.handlers.hooks import HookInputs
+from brief.handlers.hooks import hook as composed
+from brief.policy import PolicyStatus, read_policy
 from brief.server.ensure import begin
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 END_SECONDS = 0.2
 """What is left to render and print when the sections are due."""
@@ -47,14 +47,14 @@ def alone(call: Call, absence: str) -> str:
     if call.event == "session-start":
         _start_server(call)
     left = call.until - END_SECONDS - time.monotonic()
-    desk = lone_desk(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
+    service = lone_desk(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
     told: dict[str, Any] = call.body()
-    return asyncio.run(composed(desk, HookInputs(**told))).context
+    return asyncio.run(composed(service, HookInputs(**told))).context
 
 
 def _start_server(call: Call) -> None:
     """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
     policy = read_policy(call.here.root)
-    if policy.standing in (Standing.READ, Standing.FAULTY) and policy.settings.session.ensure_server_on_start:
+    if policy.standing in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
         with contextlib.suppress(OSError):
             begin(call.here)

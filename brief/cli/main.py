@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from brief import PURPOSE, __version__
 from brief.capabilities import CAPABILITIES
 from brief.cli import capture, doctor, hook, policies, projection, serve
-from brief.cli.saying import complain, say
+from brief.cli.output import complain, say
 from brief.cli.words import Parser
-from brief.core.errors import USAGE, MajordomusError
+from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.text.sanitize import clean
-from brief.fast.output import OutputError
+from brief.fastpath.output import OutputError
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 WORDS = """\
 words:
@@ -95,7 +95,7 @@ def parser() -> Parser:
 
 
 def _statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
-    from brief.fast.statusline import statusline  # noqa: PLC0415 - run by the fast path in all other cases
+    from brief.fastpath.statusline import statusline  # noqa: PLC0415 - run by the fast path in all other cases
 
     return statusline()
 

@@ -6,19 +6,19 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from brief.cli.place import add_root, located
-from brief.cli.saying import paged, say
-from brief.core.errors import ANSWERED
-from brief.core.policy_files import schema_json
-from brief.core.settings import KEYS, POLICY_FILE, SWITCH
-from brief.core.spelling import spell
+from brief.cli.checkout_argument import add_root, located
+from brief.cli.output import paged, say
+from brief.core.model.errors import ANSWERED
+from brief.core.policy.policy_files import schema_json
+from brief.core.policy.settings import KEYS, POLICY_FILE, SWITCH
 from brief.core.text.sanitize import clean, printable_json, wire
-from brief.init import session_lines, write_skeleton
+from brief.core.text.spelling import spell
 from brief.policy import Policy, checked, read_policy, switch_reason, value_of
+from brief.scaffold import session_lines, write_skeleton
 from brief.trust import Pair, Trust, may_be_trusted
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 
 def add(commands: Commands) -> None:

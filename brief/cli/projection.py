@@ -12,17 +12,17 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from brief.answering.shape import Capability, Path, Positional, Problem, Rendered
-from brief.cli.lone import lone_desk
-from brief.cli.place import add_root, located
-from brief.cli.saying import paged, say
-from brief.core.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
-from brief.core.model import Wire
+from brief.cli.checkout_argument import add_root, located
+from brief.cli.offline import lone_desk
+from brief.cli.output import paged, say
+from brief.core.model.brief import Wire
+from brief.core.model.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
 from brief.core.text.sanitize import clean, printable_json
-from brief.fast import ask as fast
-from brief.fast import lease as leases
-from brief.fast.locate import Located
-from brief.fast.main import terminal_columns, unanswered
+from brief.fastpath import ask as fast
+from brief.fastpath import lease as leases
+from brief.fastpath.locate import Located
+from brief.fastpath.main import terminal_columns, unanswered
+from brief.handlers.shape import Capability, Path, Positional, Problem, Rendered
 from brief.server.ensure import ensure
 
 SESSION = "CLAUDE_CODE_SESSION_ID"

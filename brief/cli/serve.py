@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from brief.cli.place import add_root, located
-from brief.cli.saying import say
-from brief.core.errors import ANSWERED, ConflictError, NoServerError
+from brief.cli.checkout_argument import add_root, located
+from brief.cli.output import say
+from brief.core.model.errors import ANSWERED, ConflictError, NoServerError
 from brief.core.text.sanitize import clean, printable_json
 from brief.server import ensure as ensuring
 from brief.server.__main__ import HELD
@@ -16,7 +16,7 @@ from brief.server.__main__ import main as serve
 from brief.server.serving import ServerStatus, status_text
 
 if TYPE_CHECKING:
-    from brief.cli.place import Commands
+    from brief.cli.checkout_argument import Commands
 
 
 def add(commands: Commands) -> None:

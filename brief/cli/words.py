@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from brief.core.errors import USAGE
+from brief.core.model.errors import USAGE
 from brief.core.text.sanitize import clean, wire
-from brief.fast.output import put, tell
+from brief.fastpath.output import put, tell
 
 _MOST_TOLD = 80
 

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from brief import __version__
 from brief.clones.entries import Entry
-from brief.core.model import Board, Peer, PeersSection
+from brief.core.model.brief import Board, Peer, PeersSection
 from brief.core.text.sanitize import clean
-from brief.fast.ask import Answer, exchange, request_of
-from brief.fast.lease import NoServerError
-from brief.files import reason_of
+from brief.fastpath.ask import Answer, exchange, request_of
+from brief.fastpath.lease import NoServerError
+from brief.support.files import reason_of
 
 ASK_SECONDS = 0.25
 MOST_BYTES = 4 * 1024 * 1024
@@ -22,7 +22,7 @@ MOST_BYTES = 4 * 1024 * 1024
 Kind = Literal["clone", "server"]
 """Whose server it is: that of a clone, or another server of this very repository, which was or has a successor."""
 
-Standing = Literal["ready", "silent", "refused", "superseded", "other-version"]
+NeighbourCondition = Literal["ready", "silent", "refused", "superseded", "other-version"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone")
     return _understood(entry, answer, kind)
 
 
-def unread(entry: Entry, standing: Standing, reason: str, kind: Kind = "clone") -> Neighbour:
+def unread(entry: Entry, standing: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
     """A server of whose boards nothing is known."""
     board = _board(entry, standing, reason, None, kind)
     return Neighbour(board, gap=f"{_name_of(board)} is {standing}: {clean(reason, 400)}")
@@ -111,7 +111,7 @@ def _name_of(board: Board) -> str:
     return f"clone {path}" if board.kind == "clone" else f"the other server of {path}"
 
 
-def _board(entry: Entry, standing: Standing, reason: str | None, count: int | None, kind: Kind) -> Board:
+def _board(entry: Entry, standing: NeighbourCondition, reason: str | None, count: int | None, kind: Kind) -> Board:
     path = entry.root or entry.common_dir
     name = os.path.basename(path.rstrip("/")) or path
     return Board(kind=kind, name=name, path=path, standing=standing, reason=reason, count=count)

@@ -14,11 +14,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from brief.core.errors import SupersededError
-from brief.core.model import Moment, Wire
-from brief.fast.lease import is_running
-from brief.fence import refuse_if_superseded
-from brief.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
+from brief.core.model.brief import Moment, Wire
+from brief.core.model.errors import SupersededError
+from brief.fastpath.lease import is_running
+from brief.support.fence import refuse_if_superseded
+from brief.support.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
 
 ENTRY_SCHEMA: Final = "majordomus.server/v1"
 MOST_BYTES = 65_536

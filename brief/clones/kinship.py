@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 from brief.git import GitTimeoutError, root_commits
 
 LEARN_SECONDS = 60.0

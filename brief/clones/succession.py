@@ -10,7 +10,7 @@ from brief.clones.asking import ask_server
 from brief.clones.entries import Entry
 from brief.clones.neighbours import Neighbourhood
 from brief.core.text.sanitize import clean, wire
-from brief.fast.lease import NoServerError, read_lease
+from brief.fastpath.lease import NoServerError, read_lease
 
 OUT_OF_REACH = "this server is superseded, so its own board is out of reach of what the repository gathers"
 """The sentence by which its peers are always partial."""

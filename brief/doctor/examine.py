@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 from brief import __version__
-from brief.core.health import Diagnosis, Finding, fail, ok, warn
+from brief.core.model.health import Diagnosis, Finding, fail, ok, warn
 from brief.core.text.sanitize import wire
 from brief.doctor import files, machine, serving
-from brief.fast.locate import Located
+from brief.fastpath.locate import Located
 
 _OF_A_CHECKOUT: tuple[tuple[str, Callable[[Located], Finding]], ...] = (
     ("lease", serving.lease),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from brief.core.errors import StoreError
-from brief.core.health import Finding, judge_database, judge_policy, judge_space, judge_trust
-from brief.fast.lease import state_dir
-from brief.fast.locate import Located
-from brief.policy import Standing, read_policy
+from brief.core.model.errors import StoreError
+from brief.core.model.health import Finding, judge_database, judge_policy, judge_space, judge_trust
+from brief.fastpath.lease import state_dir
+from brief.fastpath.locate import Located
+from brief.policy import PolicyStatus, read_policy
 from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
 from brief.trust import Trust, needs_trust
@@ -20,8 +20,8 @@ def policy(here: Located) -> Finding:
     found = read_policy(here.root)
     return judge_policy(
         [fault.sentence for fault in found.faults],
-        readable=found.standing is not Standing.UNREADABLE,
-        present=found.standing is not Standing.ABSENT,
+        readable=found.standing is not PolicyStatus.UNREADABLE,
+        present=found.standing is not PolicyStatus.ABSENT,
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import resource
 
-from brief.core.errors import GitError
-from brief.core.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
-from brief.core.settings import Settings
-from brief.fast.locate import Located
+from brief.core.model.errors import GitError
+from brief.core.model.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
+from brief.core.policy.settings import Settings
+from brief.fastpath.locate import Located
 from brief.git import run, worktrees
 from brief.git.command import OLDEST
 from brief.policy import read_policy
-from brief.zone import find_zone, zone
+from brief.support.zone import find_zone, zone
 
 _ANY_ZONE = "America/New_York"
 

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from brief import __version__
-from brief.core.errors import RuntimeFolderError
-from brief.core.health import Finding, fail, judge_lease, judge_server, judge_socket, ok
-from brief.fast.lease import NoServerError, is_running, read_lease, state_dir
-from brief.fast.locate import Located
+from brief.core.model.errors import RuntimeFolderError
+from brief.core.model.health import Finding, fail, judge_lease, judge_server, judge_socket, ok
+from brief.fastpath.lease import NoServerError, is_running, read_lease, state_dir
+from brief.fastpath.locate import Located
 from brief.server.ensure import ping
 from brief.server.runtime import runtime_folder, socket_name
 

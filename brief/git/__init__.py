@@ -6,13 +6,13 @@ from brief.git.names import short_name
 from brief.git.place import checkout_at, repository
 from brief.git.quarantine import quarantine
 from brief.git.roots import root_commits
-from brief.git.shelf import WorktreeShelf
+from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout, worktrees
 
 __all__ = [
     "Checkout",
     "GitTimeoutError",
-    "WorktreeShelf",
+    "WorktreeCache",
     "base_branch",
     "checkout_at",
     "quarantine",

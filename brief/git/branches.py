@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brief.core.errors import NotFoundError, PolicyError
+from brief.core.model.errors import NotFoundError, PolicyError
 from brief.core.text.sanitize import wire
 from brief.git.command import run, seat
 from brief.git.names import HEADS, REMOTES

@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 
 OLDEST = (2, 36)
 """The first git with `worktree list -z`."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from brief.core.errors import RepositoryError
-from brief.core.model import Repository
+from brief.core.model.brief import Repository
+from brief.core.model.errors import RepositoryError
 from brief.core.text.sanitize import wire
-from brief.fast.locate import Located, NotLocatedError, locate
+from brief.fastpath.locate import Located, NotLocatedError, locate
 from brief.git.worktrees import Checkout
 
 

@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from brief.core.errors import GitError
-from brief.files import reason_of
+from brief.core.model.errors import GitError
+from brief.support.files import reason_of
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from brief.fast.locate import NotLocatedError, locate
-from brief.files import Stamp, stamp
+from brief.fastpath.locate import NotLocatedError, locate
 from brief.git.command import run
+from brief.support.files import Stamp, stamp
 
 
 def is_tracked(folder: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from brief.core.errors import GitError
-from brief.fast.locate import read_small
+from brief.core.model.errors import GitError
+from brief.fastpath.locate import read_small
 from brief.git.command import run, seat
 from brief.git.names import HEADS
 

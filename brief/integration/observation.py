@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, ValidationError
 
-from brief.core.errors import MajordomusError
-from brief.core.model import IntegrationData, Moment, QueueEntry, Wire
-from brief.files import UnreadableFileError, read_bounded, reason_of, replace
+from brief.core.model.brief import IntegrationData, Moment, QueueEntry, Wire
+from brief.core.model.errors import MajordomusError
+from brief.support.files import UnreadableFileError, read_bounded, reason_of, replace
 
 SCHEMA: Final = "majordomus.observation/v1"
 _MOST = 8 * 1024 * 1024

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from brief.core.errors import NotFoundError
-from brief.core.model import QueueEntry
+from brief.core.model.brief import QueueEntry
+from brief.core.model.errors import NotFoundError
 from brief.core.text.sanitize import wire
 from brief.git import GitTimeoutError, quarantine, run, seat, short_name, worktrees
 from brief.git.names import HEADS

@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from brief.core.errors import MajordomusError
-from brief.core.notice import Notice
+from brief.core.model.errors import MajordomusError
+from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import wire
-from brief.fence import refuse_if_superseded
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, leads_out, look
-from brief.notices.turns import told, turn
+from brief.notices.folder_lock import told, turn
 from brief.notices.writing import numbered
+from brief.support.fence import refuse_if_superseded
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brief.core.errors import ConflictError, DocumentError, NotFoundError
-from brief.core.notice import LIMIT, Notice, parse
+from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
+from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.core.text.sanitize import clean, wire
-from brief.files import UnreadableFileError, read_bounded
 from brief.notices.folder import Folder, NoticeFile, look
-from brief.notices.turns import NoticeError
+from brief.notices.folder_lock import NoticeError
+from brief.support.files import UnreadableFileError, read_bounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from brief.core.notice import LIMIT
+from brief.core.notices.notice import LIMIT
 from brief.core.text.sanitize import wire
-from brief.files import Stamp, reason_of, stamp_of
+from brief.support.files import Stamp, reason_of, stamp_of
 
 MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024

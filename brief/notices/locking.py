@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from brief.core.errors import ConflictError, MajordomusError, NotFoundError, UsageError
-from brief.core.locks import component_key, lock_slug
-from brief.core.notice import Kind, Notice, NoticeStatus, When
+from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
+from brief.core.notices.locks import component_key, lock_slug
+from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
 from brief.core.text.sanitize import clean, wire
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, look
-from brief.notices.turns import turn
+from brief.notices.folder_lock import turn
 from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
@@ -71,7 +71,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LockState:
     """The locks that stand, with their files, and the files, with reasons, that may be some and could not be read."""
 
     locks: tuple[tuple[Notice, str], ...]
@@ -232,11 +232,11 @@ def _released(each: _Seen, *, even_tracked: bool) -> Released:
 # ---------------------------------------------------------------- what stands
 
 
-def standing(folders: Sequence[str], stands: Stands) -> Standing:
+def standing(folders: Sequence[str], stands: Stands) -> LockState:
     """The locks that stand in the folders now."""
     seen = list(_all(folders))
     locks = tuple((each.notice, each.file.path) for each in seen if each.notice and stands(each.notice))
-    return Standing(locks, _unread(seen))
+    return LockState(locks, _unread(seen))
 
 
 def _all(folders: Sequence[str]) -> Iterator[_Seen]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from brief.core import yaml
-from brief.core.errors import DocumentError, NotFoundError
-from brief.core.notice import Audience, Kind
-from brief.core.reminders import Reminder, Unread, read_reminders
+from brief.core.model.errors import DocumentError, NotFoundError
+from brief.core.notices.notice import Audience, Kind
+from brief.core.notices.reminders import Reminder, Unread, read_reminders
 from brief.core.text.sanitize import clean, wire
-from brief.files import UnreadableFileError, read_bounded
-from brief.notices.turns import NoticeError, turn
+from brief.core.yaml import reader
+from brief.notices.folder_lock import NoticeError, turn
 from brief.notices.writing import Written, in_use, put
+from brief.support.files import UnreadableFileError, read_bounded
 
 _MOST = 1_048_576
 
@@ -49,7 +49,7 @@ def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> 
 def _text(path: str) -> str:
     name = wire(path)
     try:
-        return yaml.decode(read_bounded(path, _MOST), limit=_MOST)
+        return reader.decode(read_bounded(path, _MOST), limit=_MOST)
     except FileNotFoundError:
         raise NotFoundError(f"{name} is not there; name the list of reminders") from None
     except UnreadableFileError as error:

@@ -7,18 +7,18 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from brief.core.errors import DocumentError
-from brief.core.notice import LIMIT, Notice, parse
+from brief.core.model.errors import DocumentError
+from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.core.text.sanitize import wire
-from brief.files import Stamp, UnreadableFileError, any_young, read_bounded
 from brief.notices.folder import Folder, NoticeFile, glance, look
+from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class NoticeSnapshot:
     """What lay in the folders: notices by slug, files that are none with reasons, folders not wholly read with reasons.
 
     Names of files and folders are spelled, so that every one of them can go on the wire.
@@ -36,9 +36,9 @@ class NoticeStore:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[Stamp, _Outcome]] = {}
-        self._last: tuple[Hashable, Shelf] | None = None
+        self._last: tuple[Hashable, NoticeSnapshot] | None = None
 
-    def read(self) -> Shelf:
+    def read(self) -> NoticeSnapshot:
         """All notices as the files are now; notices of one slug in two folders are both kept."""
         signature, last = self.signature(), self._last
         if last is not None and last[0] == signature:
@@ -46,9 +46,9 @@ class NoticeStore:
         folders = [look(folder) for folder in self.folders]
         files = [file for folder in folders for file in folder.files]
         with self._lock:
-            shelf = _shelf(folders, self._outcomes(files))
-            self._last = None if any_young(file.stamp for file in files) else (signature, shelf)
-        return shelf
+            snapshot = _snapshot(folders, self._outcomes(files))
+            self._last = None if any_young(file.stamp for file in files) else (signature, snapshot)
+        return snapshot
 
     def signature(self) -> Hashable:
         """Equal to an earlier one for as long as no file of the folders was added, changed or removed."""
@@ -82,9 +82,9 @@ def _parse(file: NoticeFile) -> _Outcome | None:
         return str(error)
 
 
-def _shelf(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]]) -> Shelf:
+def _snapshot(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]]) -> NoticeSnapshot:
     notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
-    return Shelf(
+    return NoticeSnapshot(
         notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
         unparsable=tuple((wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
         folders_unread=tuple((wire(folder.path), folder.reason) for folder in folders if folder.reason),

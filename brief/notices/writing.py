@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from brief import files
-from brief.core.errors import DocumentError, UsageError
-from brief.core.locks import is_session_id
-from brief.core.notice import Kind, Notice, NoticeStatus, When, parse
-from brief.core.notice_text import changed, written
-from brief.core.recurrence import DAY_FIELD, moved
-from brief.core.slug import slug
+from brief.core.model.errors import DocumentError, UsageError
+from brief.core.notices.locks import is_session_id
+from brief.core.notices.notice import Kind, Notice, NoticeStatus, When, parse
+from brief.core.notices.notice_text import changed, written
+from brief.core.notices.recurrence import DAY_FIELD, moved
+from brief.core.notices.slug import slug
 from brief.core.text.sanitize import clean, wire
 from brief.notices.finding import content, find
 from brief.notices.folder import NoticeFile, leads_out
-from brief.notices.turns import NoticeError, told, turn
+from brief.notices.folder_lock import NoticeError, told, turn
+from brief.support import files
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import os
 import sys
 from datetime import UTC, datetime
 
-from brief.core.errors import MajordomusError
+from brief.core.model.errors import MajordomusError
 from brief.server.lease import HeldError, Lease
-from brief.server.stopping import Stopping
+from brief.server.shutdown import Stopping
 
 HELD = 3
 """The exit code of a start that found the lease taken."""

@@ -16,25 +16,25 @@ from brief.capabilities import CAPABILITIES
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import ask_successor
-from brief.core.errors import MajordomusError
+from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
-from brief.desk import Desk
-from brief.fence import held_by
 from brief.policy import read_policy
 from brief.server.holder import Holder, utc_now
 from brief.server.http import build
+from brief.server.last_line import LineKeeper
 from brief.server.lease import DATABASE, Lease
-from brief.server.lines import LineKeeper
-from brief.server.listing import Listing
-from brief.server.made import Made
+from brief.server.owned_file import Made
+from brief.server.registry_entry import Listing
 from brief.server.runtime import runtime_folder, socket_name, sweep
-from brief.server.schedule import Schedule
 from brief.server.serving import serving
-from brief.server.stopping import Stopping
-from brief.server.strain import Strain
+from brief.server.shutdown import Stopping
+from brief.server.strain import SchedulerLoad
+from brief.server.wake_scheduler import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
+from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
+from brief.support.fence import held_by
 from brief.trust import Trust, effective
 
 log = logging.getLogger(__name__)
@@ -110,8 +110,8 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
-    strain = Strain(utc_now)
-    desk = Desk(
+    strain = SchedulerLoad(utc_now)
+    service = RepositoryService(
         lease.common_dir,
         now=utc_now,
         sessions=board,
@@ -121,15 +121,15 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         neighbours=lambda: _others(holder, neighbours),
         remarks=lambda: (*holder.remarks(), *strain.remarks()),
     )
-    schedule = Schedule(desk, strain, holds=lambda: holder.reason is None)
-    web = WebServer(build(desk, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
-    listing = Listing(folder, holder, roots, desk.world.worktrees)
+    schedule = Schedule(service, strain, holds=lambda: holder.reason is None)
+    web = WebServer(build(service, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
+    listing = Listing(folder, holder, roots, service.context.worktrees)
     with contextlib.ExitStack() as leaving:
         leaving.callback(listing.remove)
         await listing.enter()
         lease.publish(holder.socket, opened.tcp, holder.since)
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
-        for work in (holder.watch(desk), listing.keep(), schedule.keep()):
+        for work in (holder.watch(service), listing.keep(), schedule.keep()):
             leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))
         if lease.is_ours():

@@ -10,12 +10,12 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from brief.core.errors import MajordomusError, NoServerError
+from brief.core.model.errors import MajordomusError, NoServerError
 from brief.core.text.sanitize import clean
-from brief.fast import ask as fast
-from brief.fast import lease as leases
-from brief.fast.locate import Located
-from brief.fast.program import isolated
+from brief.fastpath import ask as fast
+from brief.fastpath import lease as leases
+from brief.fastpath.locate import Located
+from brief.fastpath.program import isolated
 from brief.server.__main__ import HELD
 from brief.server.lease import holder, is_held
 

@@ -12,17 +12,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from brief import __version__
-from brief.core.errors import MajordomusError, SupersededError
-from brief.core.model import AnsweredBy
+from brief.core.model.brief import AnsweredBy
+from brief.core.model.errors import MajordomusError, SupersededError
 from brief.core.text.sanitize import wire
-from brief.desk import Desk
-from brief.fence import refuse_if_superseded
 from brief.server import tidying
-from brief.server.installed import Installation
+from brief.server.housekeeping import tend
 from brief.server.lease import Lease
-from brief.server.made import Made
-from brief.server.tending import tend
-from brief.threads import in_thread
+from brief.server.owned_file import Made
+from brief.server.version_check import Installation
+from brief.service import RepositoryService
+from brief.support.daemon_threads import in_thread
+from brief.support.fence import refuse_if_superseded
 
 TICK_SECONDS = 10.0
 SUPERSEDED_SECONDS = 15 * 60.0
@@ -120,16 +120,16 @@ class Holder:
             raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
         refuse_if_superseded()
 
-    async def watch(self, desk: Desk) -> None:
+    async def watch(self, service: RepositoryService) -> None:
         """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
         while not self.ending.is_set():
             await asyncio.sleep(TICK_SECONDS)
             try:
-                await self.tick(desk)
+                await self.tick(service)
             except Exception:
                 log.exception("the look failed; the next is taken all the same")
 
-    async def tick(self, desk: Desk) -> None:
+    async def tick(self, service: RepositoryService) -> None:
         """One look."""
         if not self._made.is_there():
             log.warning("ending", extra={"reason": f"{self.socket} is no longer ours, so nobody finds this server"})
@@ -139,28 +139,28 @@ class Holder:
             # In a repository that was moved it is still the lock that the next server needs.
             self.lease.free()
         else:
-            await self._keep(desk)
+            await self._keep(service)
         with contextlib.suppress(MajordomusError):
-            ground = await in_thread(lambda: desk.ground(self.root))
-            self._idle_seconds = ground.settings.server.idle_minutes * 60.0
-        if self._is_unneeded(desk):
+            checkout_config = await in_thread(lambda: service.checkout_config(self.root))
+            self._idle_seconds = checkout_config.settings.server.idle_minutes * 60.0
+        if self._is_unneeded(service):
             log.info("ending", extra={"reason": self.reason or "nobody called"})
             self.ending.set()
 
-    async def _keep(self, desk: Desk) -> None:
+    async def _keep(self, service: RepositoryService) -> None:
         """Keep what only the holder may write: the word of who holds, and the board; and tidy up every hour."""
         try:
             if self.lease.renew():
                 log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
-            await in_thread(lambda: tend(desk))
+            await in_thread(lambda: tend(service))
             if time.monotonic() >= self._tidy_from:
                 self._tidy_from = time.monotonic() + tidying.EVERY_SECONDS
-                await in_thread(lambda: tidying.tidy(desk))
+                await in_thread(lambda: tidying.tidy(service))
         except (MajordomusError, OSError) as fault:
             log.warning("not kept", extra={"reason": str(fault)})
 
-    def _is_unneeded(self, desk: Desk) -> bool:
+    def _is_unneeded(self, service: RepositoryService) -> bool:
         now = time.monotonic()
         if self.superseded_since is not None:
-            return not desk.board.known() or now - self.superseded_since > SUPERSEDED_SECONDS
+            return not service.board.known() or now - self.superseded_since > SUPERSEDED_SECONDS
         return now - self._called > self._idle_seconds

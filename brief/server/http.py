@@ -19,13 +19,13 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brief import __version__
-from brief.answering.shape import Capability, Inputs, Problem, Rendered
-from brief.core.errors import FAILED, USAGE, MajordomusError, UsageError
-from brief.core.model import Wire
+from brief.core.model.brief import Wire
+from brief.core.model.errors import FAILED, USAGE, MajordomusError, UsageError
 from brief.core.text.sanitize import clean, printable_json
-from brief.desk import Desk
-from brief.fast.ask import quoted
+from brief.fastpath.ask import quoted
+from brief.handlers.shape import Capability, Inputs, Problem, Rendered
 from brief.server.holder import Holder
+from brief.service import RepositoryService
 
 PREFIX = "/api/v1"
 OWN_PATH = f"{PREFIX}/server"
@@ -40,7 +40,7 @@ Routes = dict[tuple[str, str], Capability]
 log = logging.getLogger(__name__)
 
 
-def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASGIApp:
+def build(service: RepositoryService, holder: Holder, capabilities: Sequence[Capability]) -> ASGIApp:
     """The application that answers for the capabilities."""
     app = _Application(
         title="majordomus brief",
@@ -53,7 +53,7 @@ def build(desk: Desk, holder: Holder, capabilities: Sequence[Capability]) -> ASG
     for capability in capabilities:
         app.add_api_route(
             PREFIX + capability.http.path,
-            _endpoint(capability, desk, holder),
+            _endpoint(capability, service, holder),
             methods=[capability.http.method],
             operation_id=capability.id,
             summary=capability.title,
@@ -92,7 +92,7 @@ def _responses(capability: Capability) -> dict[int | str, dict[str, Any]]:
     return told
 
 
-def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..., Awaitable[Response]]:
+def _endpoint(capability: Capability, service: RepositoryService, holder: Holder) -> Callable[..., Awaitable[Response]]:
     reads = capability.http.method == "GET"
     where = Query() if reads else Body()
 
@@ -104,8 +104,8 @@ def _endpoint(capability: Capability, desk: Desk, holder: Holder) -> Callable[..
             holder.refuse_if_superseded()
         session = getattr(asked, "session", None)
         if session is not None:
-            desk.board.hear(session, desk.now())
-        return _response(await capability.handler(desk, asked))
+            service.board.hear(session, service.now())
+        return _response(await capability.handler(service, asked))
 
     endpoint.__annotations__ = {"request": Request, "asked": Annotated[capability.input, where], "return": Response}
     return endpoint

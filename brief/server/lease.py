@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brief import __version__
-from brief.core.errors import ConflictError, MajordomusError
-from brief.core.model import wire_time
-from brief.fast.known import ABSENT, Known, Unknown
-from brief.fast.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
-from brief.fast.locate import read_small
-from brief.files import replace
-from brief.server.made import Made
+from brief.core.model.brief import wire_time
+from brief.core.model.errors import ConflictError, MajordomusError
+from brief.fastpath.known import ABSENT, Known, Unknown
+from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
+from brief.fastpath.locate import read_small
+from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
+from brief.support.files import replace
 
 if TYPE_CHECKING:
-    from brief.fast.known import Reading
+    from brief.fastpath.known import Reading
 
 DATABASE = "majordomus.db"
 LOCK = "lease.lock"

@@ -10,8 +10,8 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brief.core.errors import SupersededError
-from brief.fence import refuse_if_superseded
+from brief.core.model.errors import SupersededError
+from brief.support.fence import refuse_if_superseded
 
 MOST_BYTES = 1_048_576
 KEPT = 3

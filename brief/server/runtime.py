@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from brief.clones.entries import is_listening, read_entries
-from brief.core.errors import RuntimeFolderError
+from brief.core.model.errors import RuntimeFolderError
 
 SOCKET_PATH_BYTES = 104
 """The shortest limit of any system we run on (macOS); Linux has 108."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from brief.answering.shape import Capability, Http, Inputs
-from brief.core.errors import ConflictError
-from brief.core.life import is_waiting
-from brief.core.model import Moment, Wire
+from brief.core.model.brief import Moment, Wire
+from brief.core.model.errors import ConflictError
+from brief.core.sessions.life import is_waiting
 from brief.core.text.sanitize import clean, span, wire
-from brief.desk import Desk
+from brief.handlers.shape import Capability, Http, Inputs
 from brief.server.holder import Holder
+from brief.service import RepositoryService
 
 
 class ServerInputs(Inputs):
@@ -46,17 +46,17 @@ class ServerStatus(Wire):
 def serving(holder: Holder) -> tuple[Capability, ...]:
     """The capabilities of one running server."""
 
-    async def status(desk: Desk, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
-        return _status(holder, desk)
+    async def status(service: RepositoryService, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
+        return _status(holder, service)
 
-    async def stop(desk: Desk, asked: StopInputs) -> ServerStatus:
+    async def stop(service: RepositoryService, asked: StopInputs) -> ServerStatus:
         if asked.if_outdated and holder.outdated is None:
-            return _status(holder, desk)  # who asks meant another, which this one has replaced
-        needed = _needed_for(holder, desk) if asked.if_outdated else None
+            return _status(holder, service)  # who asks meant another, which this one has replaced
+        needed = _needed_for(holder, service) if asked.if_outdated else None
         if needed is not None:
             raise ConflictError(needed)
         holder.ending.set()
-        return _status(holder, desk)
+        return _status(holder, service)
 
     return (
         Capability(
@@ -86,20 +86,20 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
     )
 
 
-def _needed_for(holder: Holder, desk: Desk) -> str | None:
+def _needed_for(holder: Holder, service: RepositoryService) -> str | None:
     """Why this server is not to be replaced at this moment, None where it is idle.
 
     The next server knows every episode as unheard, and so could not tell who waits for a human.
     """
     if holder.under_way:
         return f"calls under way: {holder.under_way}"
-    waiting = sum(one.standing == "heard" and is_waiting(one.episode.state) for one in desk.board.known())
+    waiting = sum(one.standing == "heard" and is_waiting(one.episode.state) for one in service.board.known())
     return f"sessions that wait for a human: {waiting}" if waiting else None
 
 
-def _status(holder: Holder, desk: Desk) -> ServerStatus:
+def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
     return ServerStatus(
-        at=desk.now(),
+        at=service.now(),
         pid=holder.pid,
         epoch=holder.lease.epoch,
         version=holder.version,
@@ -109,7 +109,7 @@ def _status(holder: Holder, desk: Desk) -> ServerStatus:
         since=holder.since,
         ends_idle=holder.ends_idle(),
         common_dir=wire(holder.lease.common_dir),
-        episodes=len(desk.board.known()),
+        episodes=len(service.board.known()),
         outdated=holder.outdated,
     )
 

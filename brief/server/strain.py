@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from brief.core.cadence import Skip
 from brief.core.text.sanitize import clean
-from brief.core.waking import Entry
+from brief.core.wakes.rules import Skip
+from brief.core.wakes.state import Entry
 
 TOLD_FOR = timedelta(days=1)
 
 
-class Strain:
+class SchedulerLoad:
     """The counts of one server. `now` is the wall clock; only the event loop writes, and any thread may read."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:

@@ -11,18 +11,26 @@ from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
 
-from brief.core.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
-from brief.core.episode import Client, Episode, KnownEpisode, Process, checked_id, checked_provider, worth_storing
-from brief.core.errors import ConflictError, NotFoundError
-from brief.core.life import MOST_STORED, in_order, is_silent
-from brief.core.locks import Owner
-from brief.core.model import EpisodeState, Standing
-from brief.core.signal import Signal, owed
-from brief.core.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
-from brief.core.waking import Waking
+from brief.core.model.brief import EpisodeState, Liveness
+from brief.core.model.errors import ConflictError, NotFoundError
+from brief.core.notices.follow_up import FollowUp, owed
+from brief.core.notices.locks import Owner
+from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
+from brief.core.sessions.episode import (
+    Client,
+    Episode,
+    KnownEpisode,
+    Process,
+    checked_id,
+    checked_provider,
+    worth_storing,
+)
+from brief.core.sessions.life import MOST_STORED, in_order, is_silent
+from brief.core.sessions.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
-from brief.sessions import signals as signal_rows
+from brief.sessions import follow_ups as signal_rows
 from brief.sessions.clients import Clients
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
@@ -42,7 +50,7 @@ class Board:
         self._stored = {episode.id: episode.heard for episode in self._open.values()}
         self._tasks = rows.current_tasks(database)
         self._claims = {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}
-        self._signals = signal_rows.waiting_signals(database)
+        self._follow_ups = signal_rows.waiting_signals(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
         self._cards: dict[str, KnownEpisode] = {}
@@ -61,7 +69,7 @@ class Board:
         """A number that grows with every change a brief could show."""
         return self._version + self.wakes.version
 
-    def waking(self, episode_id: str) -> Waking | None:
+    def waking(self, episode_id: str) -> WakeState | None:
         """How the wakes of an episode stand; None where nothing is known of them."""
         return self.wakes.get(episode_id)
 
@@ -124,19 +132,19 @@ class Board:
         """The episodes closed last, the latest first."""
         return rows.closed_episodes(self._database, most)
 
-    def signals(self, episode_id: str) -> tuple[Signal, ...]:
+    def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
         """What is owed to an open episode and was not told yet, the oldest first."""
         with self._memory:
-            episode = self._open.get(episode_id) if self._signals else None
+            episode = self._open.get(episode_id) if self._follow_ups else None
             ids = frozenset(self._open) if episode else frozenset()
-            return tuple(one for one in self._signals if episode and owed(one, episode.id, episode.checkout, ids))
+            return tuple(one for one in self._follow_ups if episode and owed(one, episode.id, episode.checkout, ids))
 
-    def signal(self, session: str | None, checkout: str, text: str, now: datetime) -> Signal:
+    def follow_up(self, session: str | None, checkout: str, text: str, now: datetime) -> FollowUp:
         """Owe a line to a session, or to the next one of a checkout."""
         with self._writing:
             made = signal_rows.put_signal(self._database, session, checkout, text, now)
             with self._memory:
-                self._signals = (*self._signals, made)
+                self._follow_ups = (*self._follow_ups, made)
                 self._version += 1
             return made
 
@@ -145,7 +153,7 @@ class Board:
         with self._writing:
             signal_rows.drop_signals(self._database, numbers)
             with self._memory:
-                self._signals = tuple(one for one in self._signals if one.number not in numbers)
+                self._follow_ups = tuple(one for one in self._follow_ups if one.number not in numbers)
                 self._version += 1
 
     def open(  # noqa: PLR0913 - the fields of an episode, each by its name
@@ -322,7 +330,7 @@ class Board:
             card = self._cards[episode.id] = KnownEpisode(episode=episode, standing=standing)
         return card
 
-    def _standing(self, episode_id: str) -> Standing:
+    def _standing(self, episode_id: str) -> Liveness:
         if episode_id in self._silent:
             return "silent"
         return "heard" if episode_id in self._heard else "unheard"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from brief.core.claims import MOST_CLAIMS, Claim
-from brief.core.errors import ConflictError
-from brief.core.model import wire_time
+from brief.core.model.brief import wire_time
+from brief.core.model.errors import ConflictError
+from brief.core.sessions.claims import MOST_CLAIMS, Claim
 from brief.sessions.database import Database
 
 _CLAIM = "episode, name, intent, scope, since"

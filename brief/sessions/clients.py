@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from brief.core.episode import Client
-from brief.core.life import SILENT_AFTER
+from brief.core.sessions.episode import Client
+from brief.core.sessions.life import SILENT_AFTER
 
 
 class Clients:

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from brief.core.errors import StoreError, SupersededError
-from brief.fence import refuse_if_superseded
+from brief.core.model.errors import StoreError, SupersededError
+from brief.support.fence import refuse_if_superseded
 
 SCHEMA_VERSION = 1
 BUSY_MS = 1_000

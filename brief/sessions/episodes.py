@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from brief.core.episode import Episode
-from brief.core.errors import NotFoundError, StoreError
-from brief.core.model import Wire
-from brief.core.task import Task
+from brief.core.model.brief import Wire
+from brief.core.model.errors import NotFoundError, StoreError
+from brief.core.sessions.episode import Episode
+from brief.core.sessions.task import Task
 from brief.sessions.database import Database
 
 _EPISODE = "id, provider, checkout, branch, process, state, since, heard, closed, closed_reason"

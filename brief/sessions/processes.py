@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brief.core.episode import Process
-from brief.fast.lease import boot_id, process_start
+from brief.core.sessions.episode import Process
+from brief.fastpath.lease import boot_id, process_start
 
 
 def find_process(pid: int) -> Process:

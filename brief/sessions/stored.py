@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from brief.core.claims import Claim
-from brief.core.episode import Client, KnownEpisode
-from brief.core.locks import Owner
-from brief.core.signal import Signal
-from brief.core.task import Task
-from brief.core.waking import Waking
+from brief.core.notices.follow_up import FollowUp
+from brief.core.notices.locks import Owner
+from brief.core.sessions.claims import Claim
+from brief.core.sessions.episode import Client, KnownEpisode
+from brief.core.sessions.task import Task
+from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions.database import Database
@@ -54,11 +54,11 @@ class StoredSessions:
             stored = rows.get_episode(database, episode_id) if database else None
         return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
 
-    def signals(self, episode_id: str) -> tuple[Signal, ...]:  # noqa: ARG002 - whoever asks, nothing is told
+    def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - whoever asks, nothing is told
         """Nothing: what is owed waits for a server, which knows what it told."""
         return ()
 
-    def waking(self, episode_id: str) -> Waking | None:  # noqa: ARG002 - whoever asks
+    def waking(self, episode_id: str) -> WakeState | None:  # noqa: ARG002 - whoever asks
         """Nothing: nobody is woken where no server runs."""
         return None
 

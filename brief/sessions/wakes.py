@@ -15,11 +15,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brief.core.cadence import Instant, settled
-from brief.core.episode import checked_id
-from brief.core.errors import NotFoundError, StoreError
-from brief.core.model import Moment, Wire
-from brief.core.waking import Change, Entry, Prompt, Step, Waking, begun_anew
+from brief.core.model.brief import Moment, Wire
+from brief.core.model.errors import NotFoundError, StoreError
+from brief.core.sessions.episode import checked_id
+from brief.core.wakes.rules import Instant, settled
+from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, begun_anew
 from brief.sessions.database import Database
 
 _WAKING = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
@@ -54,12 +54,12 @@ class Wakes:
         """The moment that the wall clock gives, by both clocks."""
         return Instant(wall, self._steady())
 
-    def get(self, session: str) -> Waking | None:
+    def get(self, session: str) -> WakeState | None:
         """How the wakes of one session stand; None where nothing happened to it yet."""
         with self._database.read() as connection:
             return self._get(connection, session)
 
-    def open(self) -> dict[str, Waking]:
+    def open(self) -> dict[str, WakeState]:
         """How the wakes of the open episodes stand, of each to which something happened, by episode id.
 
         One whose row cannot be read is left out: asked for by itself it raises StoreError, and it keeps no other from
@@ -131,16 +131,16 @@ class Wakes:
         names = tuple(LedgerLine.model_fields)
         return tuple(LedgerLine.model_validate(dict(zip(names, row, strict=True))) for row in rows)
 
-    def _get(self, connection: sqlite3.Connection, session: str) -> Waking | None:
+    def _get(self, connection: sqlite3.Connection, session: str) -> WakeState | None:
         row = connection.execute(f"SELECT {_WAKING} FROM wakes WHERE episode = ?", (session,)).fetchone()
         return self._waking(row, _all_paused(connection)) if row else None
 
-    def _waking(self, row: tuple[Any, ...], all_paused: datetime | None) -> Waking:
+    def _waking(self, row: tuple[Any, ...], all_paused: datetime | None) -> WakeState:
         fields = dict(zip(_WAKING.split(", "), row, strict=True))
         try:
             anchor = datetime.fromisoformat(fields["anchor"])
             known = self._anchors.get(fields["episode"])
-            return Waking(
+            return WakeState(
                 anchor=known if known is not None and known.wall == anchor else Instant(anchor),
                 unprompted=fields["unprompted"],
                 stopped=bool(fields["stopped"]),
@@ -156,14 +156,14 @@ class Wakes:
             ) from fault
 
 
-def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> Waking:
+def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> WakeState:
     """The wakes of an episode to which nothing happened yet; raises UsageError where no episode can have that id."""
     if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (checked_id(session),)).fetchone() is None:
         raise NotFoundError(f"no episode {session} was ever opened here; majordomus episode open opens it")
-    return Waking(anchor=now, all_paused=_all_paused(connection))
+    return WakeState(anchor=now, all_paused=_all_paused(connection))
 
 
-def _put(connection: sqlite3.Connection, session: str, waking: Waking) -> None:
+def _put(connection: sqlite3.Connection, session: str, waking: WakeState) -> None:
     values = (
         session,
         waking.anchor.wall.isoformat(),

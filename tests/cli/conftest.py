@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab import Lab
+from sandbox import Lab
 
 
 @pytest.fixture(scope="session")

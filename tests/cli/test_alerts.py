@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import Lab
-from place import ANN, BOB
+from repo_fixture import ANN, BOB
+from sandbox import Lab
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_reminders(two: Lab) -> None:
 def test_two_hundred_adds_at_once(two: Lab) -> None:
     """The same title from many at once makes as many notices, each whole."""
     code = (
-        "import sys; from brief.fast.ask import ask\n"
+        "import sys; from brief.fastpath.ask import ask\n"
         "for n in range(10):\n"
         " answer = ask(sys.argv[1], 'POST', '/alerts', [], {'root': sys.argv[2], 'title': 'Twin', 'body': sys.argv[3]})\n"
         " assert answer.status == 200, answer.body\n"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from brief.capture import mods
-from brief.capture.mods import Mod
 from brief.cli import capture
 from brief.cli.main import main
-from lab import Lab
+from brief.install import mods
+from brief.install.mods import Mod
+from sandbox import Lab
 from serving import write_policy
 from terminal import in_terminal
 
@@ -235,11 +235,11 @@ def test_status_tells_hooks(lab: Lab) -> None:
 
 def test_hooks_are_removed_by_hand(lab: Lab) -> None:
     """Who asks to remove the hooks is told which settings name them, exit 2, and that there are none where there are none."""
-    done = lab.majordomus("capture", "remove", "--carrier", "hooks")
+    done = lab.majordomus("capture", "remove", "--channel", "hooks")
     assert (done.returncode, done.stdout) == (0, "hooks: not there: no settings file of the client names one\n")
-    text = lab.majordomus("capture", "install", "--carrier", "hooks").stdout
+    text = lab.majordomus("capture", "install", "--channel", "hooks").stdout
     settings(lab.repo, json.loads(text))
-    done = lab.majordomus("capture", "remove", "--carrier", "hooks")
+    done = lab.majordomus("capture", "remove", "--channel", "hooks")
     assert (done.returncode, done.stdout) == (2, "")
     assert "taken out of the settings by hand" in done.stderr
     assert (
@@ -255,8 +255,8 @@ def settings(folder: Path, document: Mapping[str, object]) -> None:
 
 
 def test_the_hooks_are_printed_alone(lab: Lab) -> None:
-    """`--carrier hooks` prints settings for the client and writes nothing at all."""
-    done = lab.majordomus("capture", "install", "--carrier", "hooks")
+    """`--channel hooks` prints settings for the client and writes nothing at all."""
+    done = lab.majordomus("capture", "install", "--channel", "hooks")
     assert set(json.loads(done.stdout)) == {"hooks", "statusLine"}
     assert os.listdir(lab.repo) == [".git"]
     assert not (lab.home / ".claude").exists()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lab import Lab
+from sandbox import Lab
 
 
 def test_well(lab: Lab) -> None:

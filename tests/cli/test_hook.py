@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from brief.cli.hook import alone
-from brief.fast.hook import Call
-from brief.fast.lease import read_lease
-from brief.fast.locate import locate
-from lab import Lab, until
+from brief.fastpath.hook import Call
+from brief.fastpath.lease import read_lease
+from brief.fastpath.locate import locate
+from sandbox import Lab, until
 
 ANN, BOB = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 IN_CLAUDE = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": ANN, "CLAUDE_PID": str(os.getpid())}

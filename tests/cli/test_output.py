@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from impostor import listening, write_lease
-from lab import Lab, until
+from sandbox import Lab, until
 
 CALLS = ["brief", "brief --line", "statusline", "policy schema", "--help", "brief --help", "peers list --format json"]
 

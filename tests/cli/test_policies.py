@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.settings import KEYS, POLICY_FILE
-from lab import Lab
+from brief.core.policy.settings import KEYS, POLICY_FILE
+from sandbox import Lab
 
 REACHING = """\
 version: 1

@@ -5,12 +5,12 @@ import uuid
 
 import pytest
 
-from brief.answering.shape import Capability, Rendered
 from brief.capabilities import CAPABILITIES
 from brief.cli.main import main
-from brief.core.model import SECTIONS, Brief, Section, Status
+from brief.core.model.brief import SECTIONS, Brief, Section, Status
+from brief.handlers.shape import Capability, Rendered
 from impostor import answer, listening, saying, write_lease
-from lab import Lab
+from sandbox import Lab
 from serving import write_policy
 from terminal import in_terminal
 

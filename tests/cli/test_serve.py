@@ -5,7 +5,7 @@ import os
 import signal
 
 from brief.server.serving import ServerStatus
-from lab import Lab, until
+from sandbox import Lab, until
 
 
 def holder(lab: Lab) -> int:

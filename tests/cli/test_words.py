@@ -7,7 +7,7 @@ import pytest
 
 from brief.capabilities import CAPABILITIES
 from brief.cli.main import main, parser
-from lab import Lab
+from sandbox import Lab
 
 COMMANDS = [
     *(" ".join(capability.cli) for capability in CAPABILITIES),

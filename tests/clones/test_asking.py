@@ -8,9 +8,9 @@ import pytest
 from brief import __version__
 from brief.clones.asking import MOST_BYTES, Neighbour, ask_server, superseded
 from brief.clones.entries import Entry
-from brief.core.model import PeersSection, Status
-from lab import Lab
+from brief.core.model.brief import PeersSection, Status
 from neighbourhood import Behaviour, entry, listening, saying, section, silent
+from sandbox import Lab
 
 
 def asked(made: Entry, behave: Behaviour) -> Neighbour:

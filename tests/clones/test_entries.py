@@ -12,8 +12,8 @@ import pytest
 
 from brief.clones import entries
 from brief.clones.entries import Entry, read_entries
-from lab import Lab
 from neighbourhood import entry, listed, listening, silent
+from sandbox import Lab
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from brief.clones.kinship import RootCommits, are_clones
-from lab import Lab
 from neighbourhood import git_hangs
+from sandbox import Lab
 
 
 @pytest.mark.parametrize(

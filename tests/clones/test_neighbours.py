@@ -10,8 +10,8 @@ from brief.clones import neighbours as neighbours_module
 from brief.clones.entries import Entry
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import FRESH_SECONDS, SILENT_SECONDS, Neighbours, ask_all
-from lab import Lab
 from neighbourhood import ROOT, entry, listed, listening, saying, section, silent
+from sandbox import Lab
 
 OWN_EPOCH = 500
 

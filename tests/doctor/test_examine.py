@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import brief
-from brief.core.health import Diagnosis
+from brief.core.model.health import Diagnosis
 from brief.doctor.examine import examine
 from brief.doctor.machine import descriptors
-from brief.fast.lease import is_running, read_lease
-from brief.fast.locate import locate
-from lab import Lab, until
+from brief.fastpath.lease import is_running, read_lease
+from brief.fastpath.locate import locate
+from sandbox import Lab, until
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

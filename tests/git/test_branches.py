@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from brief.core.errors import NotFoundError, PolicyError
+from brief.core.model.errors import NotFoundError, PolicyError
 from brief.git.branches import base_branch
-from lab import Lab
+from sandbox import Lab
 
 
 def cloned(lab: Lab) -> Lab:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 from brief.git.command import GitTimeoutError, run, seat
-from lab import Lab, until
+from sandbox import Lab, until
 
 
 @pytest.fixture

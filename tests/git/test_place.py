@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import RepositoryError
-from brief.core.model import Repository
+from brief.core.model.brief import Repository
+from brief.core.model.errors import RepositoryError
 from brief.git.place import checkout_at, repository
 from brief.git.worktrees import worktrees
-from lab import Lab
+from sandbox import Lab
 
 
 def at(path: Path) -> Repository:

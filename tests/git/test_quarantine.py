@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 from brief.git.command import run
 from brief.git.quarantine import quarantine
-from lab import Lab
+from sandbox import Lab
 
 
 @pytest.mark.parametrize("name", ["repo", "a b", "ěščř", 'a:b"c\\d', "a\nb"])

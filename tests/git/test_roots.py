@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 from brief.git.command import GitTimeoutError
 from brief.git.roots import root_commits
-from lab import Lab
 from neighbourhood import git_hangs
+from sandbox import Lab
 
 
 def test_a_clone_has_the_roots_of_its_original(lab: Lab) -> None:

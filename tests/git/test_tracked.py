@@ -7,7 +7,7 @@ import pytest
 from brief.git import tracked as module
 from brief.git.command import run
 from brief.git.tracked import is_tracked
-from lab import Lab
+from sandbox import Lab
 
 
 def test_a_folder_is_tracked_once_git_keeps_a_file_of_it(lab: Lab) -> None:

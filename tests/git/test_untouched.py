@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brief.git import WorktreeShelf, base_branch, worktrees
+from brief.git import WorktreeCache, base_branch, worktrees
 from brief.integration.survey import observe
-from lab import Lab
+from sandbox import Lab
 from traces import git_folders, watched
 
 
@@ -47,7 +47,7 @@ def test_reading_makes_no_file_takes_no_lock_and_writes_no_object(stale: Lab) ->
     """All that is asked of git leaves every file, ref, index and object as it was."""
     before, objects = snapshot(stale), stale.git("count-objects", "-v")
     with watched(*git_folders(stale)) as made:
-        shelf = WorktreeShelf(stale.common_dir)
+        shelf = WorktreeCache(stale.common_dir)
         for _ in range(5):
             shelf.read()
             worktrees(stale.common_dir)

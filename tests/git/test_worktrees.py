@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from brief.core.errors import GitError
+from brief.core.model.errors import GitError
 from brief.git.worktrees import Checkout, worktrees
-from lab import Lab
+from sandbox import Lab
 
 
 def listing(lab: Lab) -> dict[str, Checkout]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from brief.core.errors import GitError, NotFoundError
+from brief.core.model.errors import GitError, NotFoundError
 from brief.git import GitTimeoutError, run
 from brief.integration import survey
 from brief.integration.observation import Observation
 from brief.integration.survey import observe
-from lab import Lab
+from sandbox import Lab
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MAIN = "refs/heads/main"

@@ -7,10 +7,10 @@ import os
 import signal
 from collections.abc import Iterator
 
-from brief.fast.output import put
+from brief.fastpath.output import put
 from claude import Session, settle_in
-from lab import Lab, until
 from messages import Messages
+from sandbox import Lab, until
 from serving import lease, write_policy
 
 ON = "session:\n  brief_on_interval: true\n  brief_interval_minutes: 12\n"

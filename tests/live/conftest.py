@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from claude import settle_in
-from lab import Lab
 from messages import Messages
+from sandbox import Lab
 from serving import write_policy
 
 MINUTE = {"MAJORDOMUS_TEST_MINUTE_SECONDS": "0.5"}

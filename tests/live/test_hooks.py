@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from claude import Session, client, environment, settle_in
-from lab import Lab, until
 from live_house import place_lock
 from messages import HOLD, Messages
+from sandbox import Lab, until
 
 INTERVAL = timedelta(seconds=6)
 """How long twelve minutes last in these tests."""
@@ -23,7 +23,7 @@ def carried_by_hooks(house: Lab, folder: Path) -> None:
     house.majordomus("capture", "remove")
     settle_in(house, house.repo)
     folder.mkdir(exist_ok=True)
-    printed = house.majordomus("capture", "install", "--carrier", "hooks").stdout
+    printed = house.majordomus("capture", "install", "--channel", "hooks").stdout
     (folder / "settings.json").write_text(printed)
 
 
@@ -123,7 +123,7 @@ def notified(messages: Messages) -> list[str]:
 def test_the_printed_settings_carry_brief_and_line(house: Lab, messages: Messages, other: Path) -> None:
     """Without the mod, the printed settings alone bring the brief and the lock to the model, and the line to the screen."""
     house.majordomus("capture", "remove")
-    settings = json.loads(house.majordomus("capture", "install", "--carrier", "hooks").stdout)
+    settings = json.loads(house.majordomus("capture", "install", "--channel", "hooks").stdout)
     settle_in(house, house.repo, **settings)
     place_lock(house, other)
     with Session(house, messages, house.repo) as session:

@@ -4,12 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from brief.capture.mods import MODS
-from brief.resources import mod_folder
+from brief.install.mods import MODS
+from brief.support.package_data import mod_folder
 from claude import Session, client, environment, settle_in
-from lab import Lab, until
 from messages import Messages
 from npm import program
+from sandbox import Lab, until
 
 TYPESCRIPT = "7.0.2"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from claude import Session, settle_in
-from lab import Lab, until
 from live_house import place_lock
 from messages import HOLD, TOOL, Messages
+from sandbox import Lab, until
 from serving import lease, write_policy
 
 LINE = "derive free"
@@ -22,7 +22,7 @@ LINE = "derive free"
 
 def looks(session: Session) -> int:
     """How many looks the mod has made."""
-    return session.log.read_text().count("/episodes/look over")
+    return session.log.read_text().count("/episodes/heartbeat over")
 
 
 def look_on(session: Session, count: int) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.notice import Notice
+from brief.core.notices.notice import Notice
 from brief.notices.archiving import Archived, archive, move
-from brief.notices.turns import NoticeError
-from lab import Lab
+from brief.notices.folder_lock import NoticeError
 from racing import race
+from sandbox import Lab
 
 
 def put(folder: Path, slug: str, text: str = "") -> Path:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import ConflictError, DocumentError, NotFoundError
+from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.notices.finding import content, find
-from brief.notices.turns import NoticeError
+from brief.notices.folder_lock import NoticeError
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.notice import LIMIT
+from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
 from brief.notices.folder import look
 

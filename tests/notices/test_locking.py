@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from brief.core.errors import ConflictError, NotFoundError, UsageError
-from brief.core.judge import stands
-from brief.core.notice import Notice
+from brief.core.model.errors import ConflictError, NotFoundError, UsageError
+from brief.core.notices.notice import Notice
+from brief.core.notices.visibility import stands
 from brief.notices.locking import Held, Placed, Request, place, release, standing
-from lab import Lab
-from noticed import SESSION
+from notice_helpers import SESSION
 from racing import race
+from sandbox import Lab
 
 OTHER = "33333333-3333-4333-8333-333333333333"
 NOW = datetime(2026, 10, 11, 9, 0, 0, 250_000, tzinfo=UTC)
@@ -237,7 +237,7 @@ def test_racing_releases_release_once(tmp_path: Path) -> None:
     """Of ten processes of the holder one releases it, and the others find no lock."""
     ask(tmp_path)
     work = """
-from brief.core.errors import NotFoundError
+from brief.core.model.errors import NotFoundError
 from brief.notices.locking import release
 def work(number, folder, session):
     try:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import DocumentError, NotFoundError
+from brief.core.model.errors import DocumentError, NotFoundError
+from brief.notices.folder_lock import NoticeError
 from brief.notices.migrating import Migrated, migrate
 from brief.notices.store import NoticeStore
-from brief.notices.turns import NoticeError
 from racing import race
 
 NOW = datetime(2026, 10, 11, 9, tzinfo=UTC)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.notice import LIMIT, Notice, parse
-from brief.files import any_young, stamp
+from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.notices import store as module
 from brief.notices.folder import look
-from brief.notices.store import NoticeStore, Shelf
-from lab import until
+from brief.notices.store import NoticeSnapshot, NoticeStore
+from brief.support.files import any_young, stamp
+from sandbox import until
 
 TEXT = "---\nkind: {kind}\npriority: {priority}\n---\n# {title}\n\nbody\n"
 
@@ -24,7 +24,7 @@ def write(folder: Path, slug: str, title: str = "a title", kind: str = "alert", 
     return path
 
 
-def titles(shelf: Shelf) -> list[tuple[str, str]]:
+def titles(shelf: NoticeSnapshot) -> list[tuple[str, str]]:
     """The slugs and titles of the notices."""
     return [(notice.slug, notice.title) for notice in shelf.notices]
 
@@ -44,7 +44,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_no_folder_is_no_notice(tmp_path: Path) -> None:
     """Absent folders are empty, and nothing is said to be unread."""
-    assert NoticeStore([str(tmp_path / "a"), str(tmp_path / "b")]).read() == Shelf((), (), ())
+    assert NoticeStore([str(tmp_path / "a"), str(tmp_path / "b")]).read() == NoticeSnapshot((), (), ())
 
 
 def test_notices_of_all_folders_come_by_slug_and_twins_are_both_kept(tmp_path: Path) -> None:

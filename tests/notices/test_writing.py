@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from brief.core.errors import ConflictError, DocumentError, NotFoundError, UsageError
-from brief.core.notice import parse
+from brief.core.model.errors import ConflictError, DocumentError, NotFoundError, UsageError
+from brief.core.notices.notice import parse
+from brief.notices.folder_lock import NoticeError
 from brief.notices.store import NoticeStore
-from brief.notices.turns import NoticeError
 from brief.notices.writing import create, put, set_done
-from noticed import SESSION
+from notice_helpers import SESSION
 from racing import race
 
 NOW = datetime(2026, 10, 11, 9, 0, 0, 123_456, tzinfo=UTC)

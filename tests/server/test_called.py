@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from brief.answering.noticing import AddInputs, NoticeInputs, add_alert, end_alert
-from brief.core.wake_text import CALL, MOST_BYTES, REQUEST
-from clocked import Clocked, clocked, run
-from lab import Lab
-from place import ANN, BOB
-from woken import ON
+from brief.core.wakes.wake_text import CALL, MOST_BYTES, REQUEST
+from brief.handlers.alert_commands import AddInputs, NoticeInputs, add_alert, end_alert
+from fake_clock import Clocked, clocked, run
+from repo_fixture import ANN, BOB
+from sandbox import Lab
+from wake_helpers import ON
 
 LINE = "fixed in KODA-12 on koda: update and resume (Dates are off)"
 
@@ -110,7 +110,7 @@ def test_rules_hold(place: Clocked, kept_by: str) -> None:
             assert prompt is not None
             outcome = "dropped" if kept_by == "stopped" else "submitted"
             await asyncio.to_thread(lambda: place.tell(prompt.id, outcome))
-            await asyncio.to_thread(lambda: place.board.signal(ANN, str(place.lab.repo), "again", place.clock.now))
+            await asyncio.to_thread(lambda: place.board.follow_up(ANN, str(place.lab.repo), "again", place.clock.now))
             place.after(1)
         assert not await place.has_prompt()
 
@@ -118,7 +118,7 @@ def test_rules_hold(place: Clocked, kept_by: str) -> None:
 
 
 def test_person_was_told_meanwhile(place: Clocked) -> None:
-    """A brief that says it, by whatever carrier, leaves nothing to wake for."""
+    """A brief that says it, by whatever channel, leaves nothing to wake for."""
 
     async def story() -> None:
         await asyncio.to_thread(lambda: fixed(place))

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from brief.answering import looks
-from brief.answering.wakes import wakes_text
-from brief.answering.waking import composed_wake
-from brief.core.waking import Prompt
-from brief.desk import Desk, Look
-from clocked import Clocked, clocked, run
-from lab import Lab
-from place import ANN
-from woken import ON
+from brief.core.wakes.state import Prompt
+from brief.handlers import heartbeat
+from brief.handlers.wakes import wakes_text
+from brief.handlers.waking import composed_wake
+from brief.service import RepositoryService, RequestContext
+from fake_clock import Clocked, clocked, run
+from repo_fixture import ANN
+from sandbox import Lab
+from wake_helpers import ON
 
 BETWEEN_LOOKS = 2
 
@@ -58,7 +58,7 @@ class Day:
     def __init__(self, place: Clocked) -> None:
         self.place = place
         self.woken = 0
-        self.last: looks.Looked | None = None
+        self.last: heartbeat.HeartbeatAnswer | None = None
 
     async def hours(self, count: int) -> None:
         """So many hours go by."""
@@ -69,11 +69,13 @@ class Day:
 
     async def look(self) -> None:
         """The session is idle, and submits what it is handed."""
-        desk, root = self.place.desk, str(self.place.lab.repo)
-        self.last = await looks.look(desk, looks.LookInputs(root=root, session=ANN, state="idle", pid=os.getpid()))
+        service, root = self.place.service, str(self.place.lab.repo)
+        self.last = await heartbeat.answer_heartbeat(
+            service, heartbeat.HeartbeatInputs(root=root, session=ANN, state="idle", pid=os.getpid())
+        )
         if self.last.prompt is not None:
-            told = looks.OutcomeInputs(root=root, session=ANN, prompt=self.last.prompt.id, outcome="submitted")
-            assert (await looks.outcome(desk, told)).recorded
+            told = heartbeat.OutcomeInputs(root=root, session=ANN, prompt=self.last.prompt.id, outcome="submitted")
+            assert (await heartbeat.outcome(service, told)).recorded
             self.woken += 1
 
 
@@ -91,13 +93,13 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     told: list[str] = []
 
     def counting(where: str) -> None:
-        async def counted(desk: Desk, look: Look) -> Prompt:
+        async def counted(service: RepositoryService, look: RequestContext) -> Prompt:
             told.append(where)
-            return await composed_wake(desk, look)
+            return await composed_wake(service, look)
 
         monkeypatch.setattr(f"{where}.composed_wake", counted)
 
-    for where in ("brief.server.schedule", "brief.answering.outbox"):
+    for where in ("brief.server.wake_scheduler", "brief.handlers.outbox"):
         counting(where)
     return told
 

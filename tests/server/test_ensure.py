@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.fast import lease as leases
+from brief.fastpath import lease as leases
 from impostor import write_lease
-from lab import Lab, until
+from sandbox import Lab, until
 from serving import (
     SIGNAL_BEFORE,
     answers,
@@ -37,7 +37,7 @@ sys.exit(main(["serve", "ensure"]))
 """`serve ensure` for which half a second of silence is long."""
 
 _IMPATIENT = """
-import brief.fast.ask as asking
+import brief.fastpath.ask as asking
 asking.ask.__kwdefaults__["seconds"] = 0.3
 from brief.__main__ import main
 sys.exit(main())
@@ -86,7 +86,7 @@ def test_a_killed_server_is_replaced_at_once(lab: Lab) -> None:
     [
         "brief.server.app:serve",
         "brief.server.app:bind_unix",
-        "brief.server.listing:Listing.enter",
+        "brief.server.registry_entry:Listing.enter",
         "brief.server.lease:Lease.publish",
         "brief.server.web:WebServer.main_loop",
     ],

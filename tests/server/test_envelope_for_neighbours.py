@@ -9,7 +9,7 @@ from starlette.types import Message, Scope
 from brief.server.holder import Holder, utc_now
 from brief.server.http import Envelope
 from brief.server.lease import Lease
-from lab import Lab
+from sandbox import Lab
 from serving import touched
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from brief.fast.ask import Answer
-from lab import Lab, until
+from brief.fastpath.ask import Answer
+from sandbox import Lab, until
 from serving import FAST_LOOKS, answers, ask, exchange, finish, lease, left_behind, serve
 
 _ENDS_SOON = FAST_LOOKS + "; holder.SUPERSEDED_SECONDS = 0.3"
@@ -158,7 +158,7 @@ def test_a_server_whose_socket_was_removed_ends(spoil: Callable[[Path], None], l
 def test_a_look_that_fails_is_not_the_last(lab: Lab) -> None:
     """Whatever one look meets, the next is taken: a server that no longer looks would never give way."""
     broken = """
-from brief.desk import Desk
+from brief.service import Desk
 real, failed = Desk.ground, []
 def ground(self, *args, **named):
     if len(failed) < 2:

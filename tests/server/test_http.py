@@ -11,9 +11,9 @@ import pytest
 from openapi_spec_validator import validate
 
 from brief.capabilities import CAPABILITIES
-from brief.core.model import Brief
+from brief.core.model.brief import Brief
 from brief.server.http import MOST_BODY
-from lab import Lab
+from sandbox import Lab
 from serving import ask, end_all, exchange, given, lease, leave_notice, serve, write_policy
 
 COMMANDS = [one for one in CAPABILITIES if one.kind == "command"]
@@ -334,7 +334,7 @@ def test_a_fault_that_nobody_foresaw_is_a_sentence(lab: Lab) -> None:
     """The answer is 500 with its kind, the traceback is in the log, and the server goes on."""
     serve(
         lab,
-        "import brief.desk as d\nasync def brief(self, *a, **k): raise ZeroDivisionError('x')\nd.Desk.brief = brief",
+        "import brief.service as d\nasync def brief(self, *a, **k): raise ZeroDivisionError('x')\nd.Desk.brief = brief",
     )
     told = _get(lab, "/brief")
     assert (told.status, told.error) == (500, "/api/v1/brief failed with ZeroDivisionError: x")

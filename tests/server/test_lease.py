@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from brief.fast import ask as fast
-from brief.fast.lease import MOST_EPOCH, NoServerError, boot_id, is_running, process_start, read_lease
+from brief.fastpath import ask as fast
+from brief.fastpath.lease import MOST_EPOCH, NoServerError, boot_id, is_running, process_start, read_lease
 from brief.server import lease as leases
 from brief.server.lease import HeldError, Lease, LeaseError
 from brief.sessions.database import Database

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from brief import __version__
-from brief.core.model import EpisodeState
-from lab import SOURCE, Lab, until
+from brief.core.model.brief import EpisodeState
+from sandbox import SOURCE, Lab, until
 from serving import answers, ask, finish, has_ended, lease, python, serve
 
 NEW = "99.0.0"
@@ -20,7 +20,7 @@ OUTDATED = f"outdated: runs {__version__}, {NEW} is installed"
 
 _WAITING = """
 import asyncio, os
-import brief.desk as desks
+import brief.service as desks
 real = desks.Desk.brief
 async def wait(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import RuntimeFolderError
+from brief.core.model.errors import RuntimeFolderError
 from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, socket_name, sweep
-from lab import Lab
 from neighbourhood import entry, listed
+from sandbox import Lab
 from serving import python
 
 NAME = socket_name("/repo/.git", 1_800_000_000_000)

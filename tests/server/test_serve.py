@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model import EpisodeState
-from brief.core.settings import POLICY_FILE
+from brief.core.model.brief import EpisodeState
+from brief.core.policy.settings import POLICY_FILE
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.episodes import open_episodes
-from lab import Lab, until
+from sandbox import Lab, until
 from serving import (
     FAST_LOOKS,
     SIGNAL_BEFORE,
@@ -242,7 +242,7 @@ def test_a_call_under_way_is_answered_before_the_end(lab: Lab) -> None:
     """`serve stop` cuts nobody off: who asked before gets the answer."""
     slow = """
 import asyncio
-import brief.desk as desks
+import brief.service as desks
 real = desks.Desk.brief
 async def late(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from brief.core.cadence import Skip
-from brief.core.waking import Entry
-from brief.server.strain import Strain
+from brief.core.wakes.rules import Skip
+from brief.core.wakes.state import Entry
+from brief.server.strain import SchedulerLoad
 from samples import NOW
 
 
@@ -16,7 +16,7 @@ class Clock:
 
 def test_nothing_went_wrong() -> None:
     """A schedule that runs as it should says nothing."""
-    strain = Strain(lambda: NOW)
+    strain = SchedulerLoad(lambda: NOW)
     strain.count([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
     assert strain.remarks() == ()
 
@@ -24,7 +24,7 @@ def test_nothing_went_wrong() -> None:
 def test_what_went_wrong() -> None:
     """Each kind is counted and told, for a day after the last."""
     clock = Clock()
-    strain = Strain(lambda: clock.now)
+    strain = SchedulerLoad(lambda: clock.now)
     strain.count([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
     strain.fault("missed", None)
     strain.fault("overrun", None)

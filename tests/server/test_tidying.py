@@ -3,11 +3,11 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from brief.answering.alerts import AlertsInputs, list_alerts
-from brief.notices.seen import mark_seen
+from brief.handlers.alerts import AlertsInputs, list_alerts
+from brief.notices.read_receipts import mark_seen
 from brief.server.tidying import tidy
-from lab import Lab, until
-from place import ANN, BEGIN, BOB, Place
+from repo_fixture import ANN, BEGIN, BOB, Place
+from sandbox import Lab, until
 from serving import FAST_LOOKS, leave_notice, serve
 
 
@@ -22,7 +22,7 @@ def test_over_is_put_away(place: Place) -> None:
     still = place.put("still", kind="alert", expires="2026-10-12")
     place.call(list_alerts, AlertsInputs)
     assert over.exists()
-    tidy(place.desk)
+    tidy(place.service)
     assert [over.exists(), still.exists()] == [False, True]
     assert (topic / "notices/archive/there.md").exists()
 
@@ -32,7 +32,7 @@ def test_checkout_that_cannot_be_looked_at(place: Place) -> None:
     topic = place.lab.worktree("a-topic")
     (topic / ".git").write_text("rubbish")
     over = place.put("over", kind="alert", expires="2026-10-11")
-    tidy(place.desk)
+    tidy(place.service)
     assert not over.exists()
 
 
@@ -45,7 +45,7 @@ def test_markers_of_long_ago(place: Place) -> None:
         (made,) = {*seen.glob("*")} - before
         moment = (BEGIN - timedelta(days=days)).timestamp()
         os.utime(made, (moment, moment))
-    tidy(place.desk)
+    tidy(place.service)
     assert [path.stat().st_mtime for path in seen.iterdir()] == [(BEGIN - timedelta(days=29)).timestamp()]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from brief.core.episode import KnownEpisode, Process
-from brief.core.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
-from brief.core.model import EpisodeState
+from brief.core.model.brief import EpisodeState
+from brief.core.model.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
+from brief.core.sessions.episode import KnownEpisode, Process
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.stored import StoredSessions

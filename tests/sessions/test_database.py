@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.errors import StoreError, SupersededError
+from brief.core.model.errors import StoreError, SupersededError
 from brief.sessions.database import SCHEMA_VERSION, Database, stored_epoch
-from lab import SOURCE, unprivileged, until
+from sandbox import SOURCE, unprivileged, until
 
 PUT = "INSERT INTO episodes VALUES (?, 'p', '/r', NULL, NULL, 'busy', 's', 'h', NULL, NULL)"
 

@@ -11,10 +11,10 @@ from threading import Thread
 
 import pytest
 
-from brief.core.cadence import MINUTE, Instant, Rules
-from brief.core.errors import NotFoundError, StoreError, SupersededError
-from brief.core.model import EpisodeState
-from brief.core.waking import Change, Entry, Prompt, Waking, queued, told_outcome, unchanged
+from brief.core.model.brief import EpisodeState
+from brief.core.model.errors import NotFoundError, StoreError, SupersededError
+from brief.core.wakes.rules import MINUTE, Instant, Rules
+from brief.core.wakes.state import Change, Entry, Prompt, WakeState, queued, told_outcome, unchanged
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
@@ -54,12 +54,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield made
 
 
-def queue(waking: Waking) -> Change:
+def queue(waking: WakeState) -> Change:
     """A prompt is put into the outbox."""
     return queued(waking, PROMPT, 0, RULES, waking.anchor)
 
 
-def count(entries: tuple[Entry, ...], waking: Waking) -> Change:
+def count(entries: tuple[Entry, ...], waking: WakeState) -> Change:
     """Nothing but that something is counted."""
     return waking, entries
 
@@ -68,8 +68,8 @@ def test_nothing_happened_yet(server: Server) -> None:
     """Of a session to which nothing happened nothing is known, and its wakes begin with the first thing."""
     assert server.wakes.get("e1") is None
     assert server.wakes.open() == {}
-    assert server.wakes.change("e1", NOW, unchanged) == (Waking(anchor=Instant(NOW, 500.0)), ())
-    assert server.wakes.open() == {"e1": Waking(anchor=Instant(NOW, 500.0))}
+    assert server.wakes.change("e1", NOW, unchanged) == (WakeState(anchor=Instant(NOW, 500.0)), ())
+    assert server.wakes.open() == {"e1": WakeState(anchor=Instant(NOW, 500.0))}
 
 
 def test_unknown_session(server: Server) -> None:
@@ -80,7 +80,7 @@ def test_unknown_session(server: Server) -> None:
 
 def test_next_server_knows(server: Server) -> None:
     """All but the steady clock is known to the next server, which takes that from its own."""
-    made = Waking(
+    made = WakeState(
         anchor=Instant(NOW, 400.0), unprompted=3, stopped=True, briefed=NOW, told="f", prompt=PROMPT, paused=NOW
     )
     server.wakes.change("e1", NOW, lambda _: (made, (Entry("wake", "queued"), Entry("injected", "mod", size=7))))
@@ -172,7 +172,7 @@ def test_opened_again(server: Server) -> None:
     server.steady = 900.0
     later = NOW + timedelta(days=3)
     server.open("e1", later)
-    assert server.wakes.get("e1") == Waking(Instant(later, 900.0), unprompted=3, stopped=True, briefed=NOW)
+    assert server.wakes.get("e1") == WakeState(Instant(later, 900.0), unprompted=3, stopped=True, briefed=NOW)
     server.open("e1", later + MINUTE)
     found = server.wakes.get("e1")
     assert found is not None
@@ -182,7 +182,7 @@ def test_opened_again(server: Server) -> None:
 def test_many_at_once(server: Server) -> None:
     """Of many that change the same wakes at once none undoes another."""
 
-    def add(waking: Waking) -> Change:
+    def add(waking: WakeState) -> Change:
         return replace(waking, unprompted=waking.unprompted + 1), (Entry("wake", "submitted"),)
 
     threads = [Thread(target=lambda: server.wakes.change("e1", NOW, add)) for _ in range(20)]
@@ -198,7 +198,7 @@ def test_many_at_once(server: Server) -> None:
 def test_step_that_fails(server: Server) -> None:
     """A step that raises changes nothing."""
 
-    def refuse(_: Waking) -> Change:
+    def refuse(_: WakeState) -> Change:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):

@@ -15,7 +15,7 @@ from typing import Any
 
 from wcwidth import iter_graphemes, width
 
-from brief.core.model import (
+from brief.core.model.brief import (
     AlertsData,
     DeriveData,
     IntegrationData,

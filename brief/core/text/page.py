@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.model import AnsweredBy, Brief, Level, Row, Section, Status
+from brief.core.model.brief import AnsweredBy, Brief, Level, Row, Section, Status
 from brief.core.text.sanitize import clean
 from brief.core.text.wrap import wrapped
 

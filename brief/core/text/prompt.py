@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brief.core.model import AnsweredBy, Brief, Section, Status, wire_time
+from brief.core.model.brief import AnsweredBy, Brief, Section, Status, wire_time
 from brief.core.text.fence import defused
 from brief.core.text.page import rows_beside_reason, where
 from brief.core.text.sanitize import clean

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import iter_graphemes
 
-from brief.core.model import (
+from brief.core.model.brief import (
     AlertsData,
     AlertsSection,
     DeriveData,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brief.core.model import SECTIONS, Status
+from brief.core.model.brief import SECTIONS, Status
 from brief.core.text.prompt import OPENING, prompt
 from samples import brief, rows, section
 

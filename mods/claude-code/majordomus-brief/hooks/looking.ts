@@ -52,7 +52,7 @@ async function look($: EngineInterface, run: Run, now: number): Promise<void> {
   run.isPrinted = await hasOwnLine($)
   await follow($, run)
   await tellOutcomes($, run)
-  const answer = await askFor<Look>($, run.checkout, '/episodes/look', await question($, run))
+  const answer = await askFor<Look>($, run.checkout, '/episodes/heartbeat', await question($, run))
   run.look = answer
   run.lookedAt = now
   run.absence = null

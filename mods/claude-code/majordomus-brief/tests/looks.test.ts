@@ -9,28 +9,28 @@ test('a look is made every minute, and starts no process', async ($, on) => {
   const made = world(on)
   await $.session.start(START)
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look')).toEqual([
+  expect(at(made, '/episodes/heartbeat')).toEqual([
     { root: '/repo', session: 'one', state: 'idle', width: null, draft: false, provider: 'claude-code', pid: 4711, scope: 'project' },
   ])
   expect(made.asked[0]?.socket).toBe('/run/7.sock')
   await clock.advance(59_000)
-  expect(at(made, '/episodes/look').length).toBe(1)
+  expect(at(made, '/episodes/heartbeat').length).toBe(1)
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look').length).toBe(2)
+  expect(at(made, '/episodes/heartbeat').length).toBe(2)
   expect(made.ran).toEqual([])
 })
 
 test('the server says when the next look is due', async ($, on) => {
   const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/look': looked({ next_look_seconds: 30 }) } })
+  const made = world(on, { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 30 }) } })
   await $.session.start(START)
   await clock.advance(31_000)
-  expect(at(made, '/episodes/look').length).toBe(2)
+  expect(at(made, '/episodes/heartbeat').length).toBe(2)
 })
 
 test('looks never overlap', async ($, on) => {
   const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/look': looked({ next_look_seconds: 1 }) } })
+  const made = world(on, { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 1 }) } })
   let atOnce = 0
   let most = 0
   made.hold = async () => {
@@ -68,7 +68,7 @@ test('the rows stand below the person\'s own status line, and the width is told'
   await $.session.start(START)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: { ...PROPS, text: 'mine' } })
   await clock.advance(2_000)
-  expect(at(made, '/episodes/look').at(-1)?.['width']).toBe(96)
+  expect(at(made, '/episodes/heartbeat').at(-1)?.['width']).toBe(96)
   expect(JSON.stringify(await ui.drawn())).toMatch(/mine\\npeers 3 · derive free/)
 })
 
@@ -89,7 +89,7 @@ for (const command of PRINTED) {
     const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: { ...PROPS, text: 'mine' } })
     await clock.advance(61_000)
     expect(JSON.stringify(await ui.drawn())).toMatch(/"mine"/)
-    expect(at(made, '/episodes/look').length > 1).toBe(true)
+    expect(at(made, '/episodes/heartbeat').length > 1).toBe(true)
     expect(made.ran).toEqual([])
     made.settings = {}
     await clock.advance(61_000)
@@ -119,7 +119,7 @@ test('a failed look draws nothing either beside a status line of ours', async ($
 
 test('what is pinned stands above the line', async ($, on) => {
   const clock = mock.clock(on)
-  world(on, { answers: { '/episodes/look': looked({ pinned: '▲1 HIGH lock on koda' }) } })
+  world(on, { answers: { '/episodes/heartbeat': looked({ pinned: '▲1 HIGH lock on koda' }) } })
   await $.session.start(START)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
   await clock.advance(2_000)
@@ -131,18 +131,18 @@ test('a failed look shows the last line with its age', async ($, on) => {
   const made = world(on, { exitCode: 1 })
   await $.session.start(START)
   await clock.advance(1_000)
-  delete made.answers['/episodes/look']
+  delete made.answers['/episodes/heartbeat']
   await clock.advance(150_000)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
   expect(JSON.stringify(await ui.drawn())).toMatch(/as of 2m ago · peers 3 · derive free/)
-  made.answers['/episodes/look'] = looked({ line: 'peers 4' })
+  made.answers['/episodes/heartbeat'] = looked({ line: 'peers 4' })
   await clock.advance(31_000)
   expect(JSON.stringify(await ui.drawn())).toMatch(/"peers 4"/)
 })
 
 test('what the server wants notified is notified', async ($, on) => {
   const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/look': looked({ notifications: ['a lock was taken'] }) } })
+  const made = world(on, { answers: { '/episodes/heartbeat': looked({ notifications: ['a lock was taken'] }) } })
   await $.session.start(START)
   await clock.advance(1_000)
   expect(made.notified).toEqual(['a lock was taken'])
@@ -203,7 +203,7 @@ test('busy from the start of a turn to its end, and each is told at once', async
   await clock.advance(1_000)
   await $.turn.complete(answered('t1'))
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look').map(each => each['state'])).toEqual(['idle', 'busy', 'idle'])
+  expect(at(made, '/episodes/heartbeat').map(each => each['state'])).toEqual(['idle', 'busy', 'idle'])
 })
 
 test('waiting while a permission is open', async ($, on) => {
@@ -215,7 +215,7 @@ test('waiting while a permission is open', async ($, on) => {
   await clock.advance(1_000)
   await $.turn.complete(answered('t1'))
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look').map(each => each['state'])).toEqual(['waiting', 'idle'])
+  expect(at(made, '/episodes/heartbeat').map(each => each['state'])).toEqual(['waiting', 'idle'])
 })
 
 test('a turn whose end was missed is over once the client says that it is idle', async ($, on) => {
@@ -226,7 +226,7 @@ test('a turn whose end was missed is over once the client says that it is idle',
   await clock.advance(1_000)
   await $.classic.Notification({ message: 'waiting for you', notification_type: 'idle_prompt' })
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look').map(each => each['state'])).toEqual(['busy', 'idle'])
+  expect(at(made, '/episodes/heartbeat').map(each => each['state'])).toEqual(['busy', 'idle'])
 })
 
 test('after /clear the old episode ends, the new one begins, and the looks go on', async ($, on) => {
@@ -239,7 +239,7 @@ test('after /clear the old episode ends, the new one begins, and the looks go on
   await clock.advance(1_000)
   await clock.advance(60_000)
   expect(at(made, '/episodes/close')).toEqual([{ root: '/repo', session: 'one', reason: 'its client ended it: clear' }])
-  expect(at(made, '/episodes/look').map(each => each['session'])).toEqual(['one', 'two', 'two'])
+  expect(at(made, '/episodes/heartbeat').map(each => each['session'])).toEqual(['one', 'two', 'two'])
 })
 
 test('a session whose end was missed is ended when another shows', async ($, on) => {

@@ -27,7 +27,7 @@ test('once it has started it is asked at once', async ($, on) => {
   const made = world(on, gone())
   await $.session.start(START)
   await clock.advance(1_000)
-  made.answers['/episodes/look'] = looked()
+  made.answers['/episodes/heartbeat'] = looked()
   await clock.advance(1_000)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
   expect(JSON.stringify(await ui.drawn())).toMatch(/peers 3/)
@@ -54,11 +54,11 @@ for (const [what, policy] of Object.entries({
 test('a server that refuses is not started anew', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on, { status: 400 })
-  made.answers['/episodes/look'] = { error: 'session is no parameter here' }
+  made.answers['/episodes/heartbeat'] = { error: 'session is no parameter here' }
   await $.session.start(START)
   await clock.advance(60_000)
   expect(made.ran).toEqual([])
-  expect(at(made, '/episodes/look').length > 1).toBe(true)
+  expect(at(made, '/episodes/heartbeat').length > 1).toBe(true)
 })
 
 describe('the switch, without a server', () => {

@@ -7,10 +7,10 @@ const WAKE = { id: 'p1', text: 'the brief' }
 test('a prompt that is handed out is submitted once, and its outcome told', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(1_000)
-  made.answers['/episodes/look'] = looked()
+  made.answers['/episodes/heartbeat'] = looked()
   await clock.advance(120_000)
   expect(made.submitted).toEqual(['the brief'])
   expect(at(made, '/episodes/outcomes')).toEqual([{ root: '/repo', session: 'one', prompt: 'p1', outcome: 'submitted' }])
@@ -19,11 +19,11 @@ test('a prompt that is handed out is submitted once, and its outcome told', asyn
 test('an outcome is told until the server has taken it', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   delete made.answers['/episodes/outcomes']
   await $.session.start(START)
   await clock.advance(2_000)
-  made.answers['/episodes/look'] = looked()
+  made.answers['/episodes/heartbeat'] = looked()
   made.answers['/episodes/outcomes'] = {}
   await clock.advance(120_000)
   expect(at(made, '/episodes/outcomes').map(each => each['outcome'])).toEqual(['submitted', 'submitted'])
@@ -33,7 +33,7 @@ test('an outcome is told until the server has taken it', async ($, on) => {
 test('never a second prompt while one waits', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE, next_look_seconds: 1 })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE, next_look_seconds: 1 })
   made.submit = async text => {
     await clock.sleep(10_000)
     return { text }
@@ -42,17 +42,17 @@ test('never a second prompt while one waits', async ($, on) => {
   await clock.advance(9_000)
   expect(made.submitted).toEqual(['the brief'])
   // While it waits the server is told that the box is taken, so it hands out none.
-  expect(at(made, '/episodes/look').at(-1)?.['draft']).toBe(true)
+  expect(at(made, '/episodes/heartbeat').at(-1)?.['draft']).toBe(true)
   expect(at(made, '/episodes/outcomes').map(each => each['outcome']).includes('held')).toBe(true)
 })
 
 test('never while a draft is in the box', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on, { draft: 'half a thought' })
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look')[0]?.['draft']).toBe(true)
+  expect(at(made, '/episodes/heartbeat')[0]?.['draft']).toBe(true)
   expect(made.submitted).toEqual([])
   await clock.advance(1_000)
   expect(at(made, '/episodes/outcomes')[0]?.['outcome']).toBe('held')
@@ -61,13 +61,13 @@ test('never while a draft is in the box', async ($, on) => {
 test('after Esc the prompt is dropped, until the person types', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   await $.session.start(START)
   await $.session.stop({ isTurnRunning: true })
   await clock.advance(2_000)
   expect(made.submitted).toEqual([])
   expect(at(made, '/episodes/outcomes')[0]?.['outcome']).toBe('dropped')
-  made.answers['/episodes/look'] = looked({ prompt: { id: 'p2', text: 'a later brief' } })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: { id: 'p2', text: 'a later brief' } })
   await $.prompt.submit(typed('go on'))
   await clock.advance(60_000)
   expect(made.submitted).toEqual(['a later brief'])
@@ -76,7 +76,7 @@ test('after Esc the prompt is dropped, until the person types', async ($, on) =>
 test('a prompt that is handed out again is not submitted again, and its outcome is told again', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(180_000)
   expect(made.submitted).toEqual(['the brief'])
@@ -88,7 +88,7 @@ test('a prompt that is handed out again is not submitted again, and its outcome 
 test('what the engine drops is told with its reason, and nothing is submitted until the person types', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   made.submit = () => ({ drop: 'the session was stopped' })
   await $.session.start(START)
   await clock.advance(130_000)
@@ -99,13 +99,13 @@ test('what the engine drops is told with its reason, and nothing is submitted un
 test('a submission that fails is told as failed, and the looks go on', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/look'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
   made.submit = () => Promise.reject(new Error('no'))
   await $.session.start(START)
   await clock.advance(2_000)
   expect(at(made, '/episodes/outcomes')[0]?.['outcome']).toBe('failed')
   await clock.advance(60_000)
-  expect(at(made, '/episodes/look').length > 1).toBe(true)
+  expect(at(made, '/episodes/heartbeat').length > 1).toBe(true)
 })
 
 test('a session that a script drives gets no prompt', async ($, on) => {
@@ -113,7 +113,7 @@ test('a session that a script drives gets no prompt', async ($, on) => {
   const made = world(on)
   await $.session.start({ ...START, surface: null, isInteractive: false })
   await clock.advance(1_000)
-  expect(at(made, '/episodes/look')[0]?.['draft']).toBe(true)
+  expect(at(made, '/episodes/heartbeat')[0]?.['draft']).toBe(true)
 })
 
 // ---------------------------------------------------------------- the person's own prompt
@@ -153,9 +153,9 @@ for (const kind of ['task-notification', 'scheduled-trigger', 'peer'] as const) 
 }
 
 for (const [what, change] of Object.entries({
-  'a closed socket': { answers: { '/episodes/look': looked() } },
-  'an answer that is no JSON': { answers: { '/episodes/look': looked(), '/episodes/prompt': 'nonsense' } },
-  'a context that is no text': { answers: { '/episodes/look': looked(), '/episodes/prompt': { context: 7 } } },
+  'a closed socket': { answers: { '/episodes/heartbeat': looked() } },
+  'an answer that is no JSON': { answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': 'nonsense' } },
+  'a context that is no text': { answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': { context: 7 } } },
 })) {
   test(`the prompt goes on as it is: ${what}`, async ($, on) => {
     const clock = mock.clock(on)

@@ -54,7 +54,7 @@ export function world(on: On, given: Partial<World> = {}): World {
       [LEASE]: JSON.stringify({ socket: '/run/7.sock', epoch: 7 }),
       [POLICY]: ON,
     },
-    answers: { '/episodes/look': looked(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
+    answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
     status: 200,
     epoch: '7',
     hold: () => undefined,

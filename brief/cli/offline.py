@@ -1,0 +1,31 @@
+"""The desk of a command that found no server: it answers once, by itself, and says why."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from brief import __version__
+from brief.compose import DEADLINE_SECONDS
+from brief.core.model.brief import AnsweredBy
+from brief.fastpath.lease import state_dir
+from brief.fastpath.locate import Located
+from brief.server.holder import utc_now
+from brief.service import RepositoryService
+from brief.sessions.stored import StoredSessions
+
+
+def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
+    """A desk that knows what the last server stored, and of which each answer tells why no server gave it."""
+
+    def identity(root: str) -> AnsweredBy:
+        return AnsweredBy(kind="self", pid=os.getpid(), root=root, epoch=None, version=__version__, reason=absence)
+
+    return RepositoryService(
+        here.common_dir,
+        now=utc_now,
+        sessions=StoredSessions(Path(state_dir(here.common_dir)) / "majordomus.db"),
+        absence=absence,
+        identity=identity,
+        deadline_seconds=deadline_seconds,
+    )

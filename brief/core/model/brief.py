@@ -1,0 +1,398 @@
+"""The wire format of a brief: `majordomus.brief/v1`, frozen, additive changes only (DESIGN section 4).
+
+`data` holds names as they are, since a branch name is an identity; `line`, `headline` and `rows` hold them
+cleaned. The validators keep the one promise that matters: a section that was not read cannot look read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+
+SCHEMA: Final = "majordomus.brief/v1"
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("a moment on the wire carries its zone")
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+
+
+def wire_time(moment: datetime) -> str:
+    """The spelling of a moment on the wire: UTC, whole seconds where it has none smaller, `Z` at the end."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+Moment = Annotated[
+    datetime,
+    AfterValidator(_in_utc),
+    PlainSerializer(wire_time, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+class Wire(BaseModel):
+    """What travels: frozen, and lenient towards fields of a newer version."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", ser_json_inf_nan="null", json_schema_serialization_defaults_required=True
+    )
+
+
+class Status(StrEnum):
+    """Whether a section was really read."""
+
+    READ = "read"
+    PARTIAL = "partial"
+    UNREAD = "unread"
+    UNDECLARED = "undeclared"
+
+
+class Level(StrEnum):
+    """How urgent a row is; it orders and colours, it never reorders sending."""
+
+    CRITICAL = "CRITICAL"
+    HIGH = "HIGH"
+    NORMAL = "NORMAL"
+
+
+class EpisodeState(StrEnum):
+    """What an episode was doing when it was last heard."""
+
+    BUSY = "busy"
+    IDLE = "idle"
+    WAITING = "waiting"
+    UNKNOWN = "unknown"
+
+
+Liveness = Literal["heard", "unheard", "silent"]
+"""Whether this server has heard an episode itself, and whether it did so within three looks."""
+
+
+class Row(Wire):
+    """One cleaned line of a section, for people and models; `pin` is the fixed words the line shows for it."""
+
+    text: str
+    level: Level = Level.NORMAL
+    pin: str | None = Field(default=None, exclude_if=lambda pin: pin is None)
+
+
+# ---------------------------------------------------------------- what each section holds
+
+
+class EpisodeFact(Wire):
+    """The caller's own episode."""
+
+    id: str
+    provider: str
+    state: EpisodeState
+    checkout: str
+    branch: str | None
+    since: Moment
+    heard: Moment | None
+    standing: Liveness
+
+
+class TaskFact(Wire):
+    """What an episode works on; `next` is null where none was set or where it is withheld, then with the reason."""
+
+    title: str
+    scope: tuple[str, ...]
+    since: Moment
+    next: str | None
+    next_since: Moment | None
+    next_withheld: str | None
+
+
+class StateData(Wire):
+    """The caller's episode and task, and how many episodes are open in its checkout.
+
+    `wakes` is what keeps the session from being woken although the policy asks for it, null where nothing does.
+    """
+
+    episode: EpisodeFact | None
+    open: int
+    task: TaskFact | None
+    wakes: Literal["paused", "limit", "stopped"] | None = None
+
+
+class Board(Wire):
+    """The episodes of one checkout, clone or machine; `count` is null where nobody could be asked.
+
+    A board of kind `server` is that of another server of this very repository, which this one replaced or was replaced by.
+    """
+
+    kind: Literal["checkout", "server", "clone", "machine"]
+    name: str
+    path: str | None
+    standing: str
+    reason: str | None
+    count: int | None
+
+
+class Peer(Wire):
+    """One other session. `standing` is `unheard` until this server has heard it itself, `silent` once it no longer does."""
+
+    episode: str
+    provider: str
+    state: EpisodeState
+    task: str | None
+    branch: str | None
+    checkout: str
+    since: Moment
+    heard: Moment | None
+    scope: tuple[str, ...] = ()
+    source: Literal["registered", "seen", "mesh"]
+    standing: Liveness
+
+
+class PeersData(Wire):
+    """Who else is here; `count` counts the peers of the boards that were really read."""
+
+    count: int
+    boards: tuple[Board, ...]
+    peers: tuple[Peer, ...]
+
+
+class MeshData(Wire):
+    """Links to other machines and the standing of the journal."""
+
+    links: tuple[dict[str, Any], ...]
+    journal: dict[str, Any]
+
+
+class Contender(Wire):
+    """Another branch of the queue that this one conflicts with, and where."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+class QueueEntry(Wire):
+    """One branch that waits to be merged into the base."""
+
+    name: str
+    number: int | None
+    lane: str
+    disposition: str
+    conflicts_with: tuple[Contender, ...] | None
+    ahead: int
+    behind: int
+    committed_at: Moment | None
+    worktree: str | None
+
+
+class IntegrationData(Wire):
+    """The queue as it was observed; `open` counts the entries that hold something the base does not."""
+
+    open: int
+    next: str | None
+    observed_at: Moment
+    queue: tuple[QueueEntry, ...]
+
+
+class DeriveData(Wire):
+    """The derive lock of the repository."""
+
+    standing: Literal["free", "held", "stale"]
+    holder: dict[str, Any] | None
+    waiting: int
+
+
+class ShownNotice(Wire):
+    """A notice that concerns the caller."""
+
+    slug: str
+    kind: str
+    priority: int
+    title: str
+    countdown: str | None
+
+
+class Unparsable(Wire):
+    """A notice file that could not be read, and why."""
+
+    file: str
+    reason: str
+
+
+class AlertsData(Wire):
+    """The notices shown, how many were not, and the files that could not be read."""
+
+    shown: tuple[ShownNotice, ...]
+    hidden: int
+    unparsable: tuple[Unparsable, ...]
+
+
+# ---------------------------------------------------------------- sections
+
+
+_HONESTY: Final[dict[str, Any]] = {
+    "allOf": [
+        {
+            "if": {"properties": {"status": {"enum": [Status.READ.value, Status.PARTIAL.value]}}},
+            "then": {"properties": {"as_of": {"type": "string"}}},
+            "else": {"properties": {"data": {"type": "null"}, "as_of": {"type": "null"}}},
+        },
+        {
+            "if": {"properties": {"status": {"const": Status.READ.value}}},
+            "else": {"properties": {"reason": {"type": "string", "minLength": 1}}},
+        },
+    ]
+}
+"""What `Section` promises, as JSON Schema has it, so that every reader can check it."""
+
+
+class Section(Wire):
+    """What one owner answered. Times in UTC, `took_ms` in milliseconds, `see` is the command that shows the rest."""
+
+    name: str
+    status: Status
+    headline: str
+    rows: tuple[Row, ...] = ()
+    data: Any = None
+    reason: str | None = None
+    as_of: Moment | None = None
+    took_ms: float = 0.0
+    omitted: int = 0
+    see: str
+
+    model_config = ConfigDict(json_schema_extra=_HONESTY)
+
+    @model_validator(mode="after")
+    def _is_honest(self) -> Self:
+        asked = self.status in (Status.READ, Status.PARTIAL)
+        if not asked and self.data is not None:
+            raise ValueError(f"section {self.name} is {self.status} and cannot carry data")
+        if not asked and self.as_of is not None:
+            raise ValueError(f"section {self.name} is {self.status} and was never read, so it has no as_of")
+        if asked and self.as_of is None:
+            raise ValueError(f"section {self.name} is {self.status} and must say as of when")
+        if self.status is not Status.READ and not self.reason:
+            raise ValueError(f"section {self.name} is {self.status} and must say why")
+        return self
+
+    @property
+    def fully_read(self) -> bool:
+        """Whether nothing of what is set up to be asked went unread."""
+        return self.status in (Status.READ, Status.UNDECLARED)
+
+
+class StateSection(Section):
+    """The caller's own episode and task."""
+
+    name: Literal["state"] = "state"
+    data: StateData | None = None
+    see: str = "majordomus task show"
+
+
+class PeersSection(Section):
+    """The boards of every checkout, and who is on them."""
+
+    name: Literal["peers"] = "peers"
+    data: PeersData | None = None
+    see: str = "majordomus peers list"
+
+
+class MeshSection(Section):
+    """The other machines."""
+
+    name: Literal["mesh"] = "mesh"
+    data: MeshData | None = None
+    see: str = "majordomus policy show"
+
+
+class IntegrationSection(Section):
+    """What waits to be merged."""
+
+    name: Literal["integration"] = "integration"
+    data: IntegrationData | None = None
+    see: str = "majordomus queue show"
+
+
+class DeriveSection(Section):
+    """The derive lock."""
+
+    name: Literal["derive"] = "derive"
+    data: DeriveData | None = None
+    see: str = "majordomus derive status"
+
+
+class AlertsSection(Section):
+    """The notices that sessions leave each other."""
+
+    name: Literal["alerts"] = "alerts"
+    data: AlertsData | None = None
+    see: str = "majordomus alerts list"
+
+
+SECTIONS: Mapping[str, type[Section]] = {
+    "state": StateSection,
+    "peers": PeersSection,
+    "mesh": MeshSection,
+    "integration": IntegrationSection,
+    "derive": DeriveSection,
+    "alerts": AlertsSection,
+}
+"""The six sections, in the order of every brief."""
+
+
+# ---------------------------------------------------------------- the brief
+
+
+class AnsweredBy(Wire):
+    """Who composed: the lease holder, a server that lost the lease, or the command by itself; the latter two with the reason."""
+
+    kind: Literal["lease-holder", "superseded", "self"]
+    pid: int
+    root: str
+    epoch: int | None
+    version: str
+    reason: str | None
+
+
+class Repository(Wire):
+    """The checkout a brief is about; paths and names as they are."""
+
+    root: str
+    common_dir: str
+    primary: str
+    branch: str | None
+    head: str | None
+    detached: bool
+
+
+class Brief(Wire):
+    """Six sections, each saying whether it was really read."""
+
+    schema_: Literal["majordomus.brief/v1"] = Field(default=SCHEMA, alias="schema")
+    generated_at: Moment
+    answered_by: AnsweredBy
+    repository: Repository
+    interval_minutes: int
+    on_interval: bool
+    on_interval_reason: str | None
+    line: str
+    summary: str
+    unread: tuple[str, ...]
+    notes: tuple[str, ...]
+    sections: tuple[StateSection, PeersSection, MeshSection, IntegrationSection, DeriveSection, AlertsSection]
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
+
+    @property
+    def fully_read(self) -> bool:
+        """Whether `--strict` is satisfied: every section that is set up was read in full."""
+        return all(section.fully_read for section in self.sections)

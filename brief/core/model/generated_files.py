@@ -1,0 +1,23 @@
+"""The files of the checkout that are made from the models: `scripts/make-files` writes them, a test finds drift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from brief.core.model.brief import SCHEMA, Brief
+from brief.core.model.json_schema import schema_text
+from brief.core.policy.policy_files import allow_list, schema_json, skeleton
+
+
+def brief_schema() -> str:
+    """The JSON Schema of a brief as this version writes it."""
+    return schema_text(Brief, SCHEMA, "serialization")
+
+
+FILES: Mapping[str, Callable[[], str]] = {
+    "brief/schema/brief-v1.json": brief_schema,
+    "policy/schema.json": schema_json,
+    "policy/skeleton.yaml": skeleton,
+    "policy/allow.txt": allow_list,
+}
+"""Each file by its path in the checkout, and the function that makes its text."""

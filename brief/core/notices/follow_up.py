@@ -1,0 +1,35 @@
+"""What one session's deed owes another: a line of its next brief, told once."""
+
+from __future__ import annotations
+
+from brief.core.model.brief import Moment, Wire
+from brief.core.text.fence import defused
+from brief.core.text.sanitize import clean
+
+MOST_BYTES = 300
+"""What a line takes at most: it must find room in a prompt that wakes a session."""
+
+_STEP = 20
+
+
+class FollowUp(Wire):
+    """A line for the session `session`, or where that one is no longer open, for the next of `checkout` that asks."""
+
+    number: int
+    session: str | None
+    checkout: str
+    text: str
+    since: Moment
+
+    @property
+    def line(self) -> str:
+        """The text as briefs show it: one bounded line, also where a model reads it."""
+        lines = (defused(clean(self.text, characters)) for characters in range(MOST_BYTES, 0, -_STEP))
+        return next((line for line in lines if len(line.encode()) <= MOST_BYTES), "")
+
+
+def owed(follow_up: FollowUp, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:
+    """Whether the signal is for this episode of this checkout: its own, or that of one it has succeeded."""
+    if follow_up.session in open_ids:
+        return follow_up.session == episode
+    return follow_up.checkout == checkout

@@ -1,0 +1,69 @@
+"""What a lock says about who holds it. Whether that session still lives is found out elsewhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from brief.core.notices.days import instant
+from brief.core.notices.notice import Notice
+from brief.core.notices.slug import digest, slug
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+
+
+class Owner(StrEnum):
+    """Whether the session that holds a lock still lives; unknown is no other word for gone."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class LockClass(StrEnum):
+    """How far a lock names its owner."""
+
+    OK = "ok"
+    AD_HOC = "ad-hoc-session"
+    NO_SESSION_ID = "no-session-id"
+    ANONYMOUS = "anonymous"
+
+
+def is_session_id(text: str) -> bool:
+    """Whether the text is a UUID, as the sessions of a client are named."""
+    return _UUID.fullmatch(text) is not None
+
+
+def lock_class(lock: Notice) -> LockClass:
+    """`ok` with a UUID as `session_id`, else what it has instead: another `session_id`, a free `session`, or nothing."""
+    session_id = (lock.session_id or "").strip()
+    if session_id:
+        return LockClass.OK if is_session_id(session_id) else LockClass.AD_HOC
+    session = lock.fields.get("session")
+    if session is None or not str(session).strip():
+        return LockClass.ANONYMOUS
+    return LockClass.NO_SESSION_ID
+
+
+def component_key(component: str | None) -> str:
+    """What two locks on the same component share: its name with single spaces; empty for none. Upper case counts."""
+    return " ".join(unicodedata.normalize("NFC", component or "").split())
+
+
+def lock_slug(component: str) -> str:
+    """The slug under which the lock on a component is placed: readable, and another one for every key."""
+    key = component_key(component)
+    return f"lock-{slug(key, 40) or 'component'}-{digest(key)}"
+
+
+def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:
+    """Whether the audit holds it against a lock that it is not `ok`: made since the day `since`, or nobody knows when.
+
+    Without a `since` it holds for every lock.
+    """
+    if since is None or lock.created is None:
+        return True
+    return instant(lock.created, zone) >= instant(since, zone)

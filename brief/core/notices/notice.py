@@ -1,0 +1,250 @@
+"""The format of a notice: Markdown with YAML front matter, read strictly; a fault is a sentence with key and value.
+
+Only the format lives here. Whether a notice is shown, due or old is judged elsewhere, with the time at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
+
+from brief.core.model.errors import DocumentError
+from brief.core.text.sanitize import clean
+from brief.core.yaml import reader
+
+LIMIT = 262_144
+"""Bytes that the file of a notice may have."""
+
+When: TypeAlias = date | datetime
+"""A local day (`date`), a local moment (naive `datetime`), or a moment of its own zone (aware `datetime`)."""
+
+_OPENING = re.compile(r"---\r?(?:\n|\Z)")
+_CLOSING = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
+_MARKED_LINE = re.compile(r"^ {0,3}(`{3,}|~{3,}|#{1,6}(?=[ \t]))(.*)(?:\n|\Z)", re.MULTILINE)
+_CLOSING_HASHES = re.compile(r" #+$")
+_WHEN = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?)?",
+    re.ASCII,
+)
+_PRIORITIES = range(11)
+
+
+class Kind(StrEnum):
+    """What a notice is for."""
+
+    LOCK = "lock"
+    COURTESY = "courtesy"
+    REMINDER = "reminder"
+    ALERT = "alert"
+    BUG_DEP = "bug-dep"
+
+
+class NoticeStatus(StrEnum):
+    """Whether a notice still stands."""
+
+    ACTIVE = "active"
+    DONE = "done"
+
+
+class Severity(StrEnum):
+    """How long a notice without dates is shown."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+class Recurring(StrEnum):
+    """How often a notice comes back."""
+
+    DAILY = "daily"
+    WEEKDAYS = "weekdays"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+    YEARLY = "yearly"
+
+
+class Audience(StrEnum):
+    """Whom a notice is for; `owner` enters no text meant for a model."""
+
+    ALL = "all"
+    OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One notice as its file has it. `title` is cleaned, all other text is as written; `body` is every character of it.
+
+    `fields` is the whole front matter in its order, unknown keys included. `heading` is where in `body` the heading
+    that gave the title stands, None where the title came from elsewhere.
+    """
+
+    slug: str
+    kind: Kind
+    status: NoticeStatus
+    priority: int
+    severity: Severity
+    created: When | None
+    expires: When | None
+    fires_on: When | None
+    recurring: Recurring | None
+    audience: Audience
+    component: str | None
+    applies_when: str | None
+    ticket: str | None
+    blocked_by: str | None
+    session_id: str | None
+    title: str
+    body: str
+    heading: tuple[int, int] | None
+    fields: Mapping[str, Any]
+
+    @property
+    def body_without_title(self) -> str:
+        """The body without the heading that is already the title."""
+        start, end = self.heading or (0, 0)
+        return self.body[:start] + self.body[end:]
+
+
+def parse(text: bytes | str, slug: str) -> Notice:
+    """The notice in the text of a file; `slug` is the file's name without `.md`. Raises DocumentError."""
+    fields, body = front_matter(text)
+    title, heading = _title(fields, body, slug)
+    return Notice(
+        slug=slug,
+        kind=_choice(fields, "kind", Kind, Kind.ALERT),
+        status=_choice(fields, "status", NoticeStatus, NoticeStatus.ACTIVE),
+        priority=_priority(fields),
+        severity=_choice(fields, "severity", Severity, Severity.NORMAL),
+        created=_when(fields, "created"),
+        expires=_when(fields, "expires"),
+        fires_on=_when(fields, "fires_on"),
+        recurring=_choice(fields, "recurring", Recurring, None),
+        audience=_choice(fields, "audience", Audience, Audience.ALL),
+        component=_text(fields, "component"),
+        applies_when=_text(fields, "applies_when"),
+        ticket=_text(fields, "ticket"),
+        blocked_by=_text(fields, "blocked_by"),
+        session_id=_text(fields, "session_id"),
+        title=title,
+        body=body,
+        heading=heading,
+        fields=MappingProxyType(fields),
+    )
+
+
+def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
+    """The fields between the first line `---` and the next one, and the whole text after it; raises DocumentError."""
+    whole = reader.decode(text, limit=LIMIT)
+    opening = _OPENING.match(whole)
+    if opening is None:
+        raise _fault("there is no front matter; begin the file with a line that is exactly ---")
+    closing = _CLOSING.search(whole, opening.end())
+    if closing is None:
+        raise _fault("the front matter is never closed; end it with a line that is exactly ---")
+    # The opening line is also YAML's own mark of a document: kept, it makes the loader count lines as the file does.
+    fields = reader.load(whole[: closing.start()])
+    if not isinstance(fields, dict):
+        raise _fault(f"the front matter is {_shown(fields)} and must be keys with values, such as kind: alert")
+    return fields, whole[closing.end() :]
+
+
+# ---------------------------------------------------------------- fields; an empty one counts as left out
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+_Default = TypeVar("_Default")
+
+
+def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default: _Default) -> _Choice | _Default:
+    value = fields.get(key)
+    if value is None:
+        return default
+    try:
+        return choices(value)
+    except ValueError:
+        raise _refused(key, value, f"is none of {', '.join(choices)}; write one of them") from None
+
+
+def _priority(fields: Mapping[str, Any]) -> int:
+    value = fields.get("priority")
+    if value is None:
+        return 5
+    if type(value) is not int or value not in _PRIORITIES:
+        raise _refused("priority", value, "is no whole number from 0 to 10; write one, without quotes")
+    return value
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str | None:
+    """A field of text; a whole number is taken as it reads, since tickets and process ids are written bare."""
+    value = fields.get(key)
+    if value is None or isinstance(value, str):
+        return value or None
+    if type(value) is not int:
+        raise _refused(key, value, "is not text; put quotes around it")
+    return str(value)
+
+
+def _when(fields: Mapping[str, Any], key: str) -> When | None:
+    value = fields.get(key)
+    if value is None:
+        return None
+    try:
+        return _moment(value)
+    except (ValueError, OverflowError):
+        raise _refused(
+            key, value, "is no day YYYY-MM-DD and no moment YYYY-MM-DD HH:MM that exists; mend the date"
+        ) from None
+
+
+def _moment(value: Any) -> When:
+    found = _WHEN.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError
+    day, clock, offset = found.groups()
+    if clock is None:
+        return date.fromisoformat(day)
+    moment = datetime.fromisoformat(f"{day}T{clock}{offset or ''}")
+    if moment.tzinfo:
+        moment.astimezone(UTC)  # a moment that UTC cannot tell overflows here, not where it is judged
+    return moment
+
+
+def _title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[int, int] | None]:
+    """The title, and where in the body its heading stands if it came from there."""
+    title = clean(_text(fields, "title") or "")
+    if title:
+        return title, None
+    return _heading(body) or (clean(slug), None)
+
+
+def _heading(body: str) -> tuple[str, tuple[int, int]] | None:
+    """The first heading of the form `# Title` outside code fences, and the line where it stands."""
+    fence = ""
+    for found in _MARKED_LINE.finditer(body):
+        marker, rest = found.groups()
+        if fence:
+            if marker.startswith(fence) and not rest.strip():
+                fence = ""
+        elif not marker.startswith("#"):
+            fence = "" if marker[0] == "`" and "`" in rest else marker
+        elif title := _CLOSING_HASHES.sub("", clean(rest)).lstrip("#"):
+            return title, found.span()
+    return None
+
+
+def _shown(value: Any) -> str:
+    return clean(json.dumps(value, ensure_ascii=False), 60)
+
+
+def _refused(key: str, value: Any, what: str) -> DocumentError:
+    return DocumentError(f"{key}: {_shown(value)} {what}")
+
+
+def _fault(what: str) -> DocumentError:
+    return DocumentError(f"line 1, column 1: {what}", 1, 1)

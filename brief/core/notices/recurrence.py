@@ -1,0 +1,122 @@
+"""When a recurring notice comes back: an occurrence is found by its number, so a gap of centuries costs no loop."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from brief.core.notices.days import LATEST, instant, local_day
+from brief.core.notices.notice import Notice, Recurring, When
+
+DAY_FIELD = "recurs_day"
+"""The field of a notice that keeps the day of the month it means, where `fires_on` fell on a shorter month."""
+
+_MOST_OCCURRENCES = 4_000_000  # more than there are days in the calendar
+_BY_DAY_OF_MONTH = (Recurring.MONTHLY, Recurring.YEARLY)
+_SATURDAY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What `alerts done` writes into a recurring notice; `recurs_day` is None where `fires_on` alone tells it."""
+
+    fires_on: When
+    recurs_day: int | None
+
+
+def first_due(notice: Notice, now: datetime, zone: ZoneInfo) -> When | None:
+    """The first occurrence that is not done, ahead or past; None for a notice that is never due.
+
+    It is `fires_on`, from which `weekdays` waits for Monday. What recurs and has no `fires_on` counts from the day
+    it was created, or from today.
+    """
+    if notice.recurring is None:
+        return notice.fires_on
+    first: When = notice.fires_on or _day_made(notice, now, zone)
+    return occurrence(first, notice.recurring, 0, anchor_day(first, notice.recurring, None))
+
+
+def moved(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
+    """Where a recurring notice goes once its occurrence is done: past now, and past an occurrence that is still ahead.
+
+    None where it does not recur, or where the calendar ends.
+    """
+    first = first_due(notice, now, zone)
+    if notice.recurring is None or first is None:
+        return None
+    day = anchor_day(first, notice.recurring, notice.fields.get(DAY_FIELD))
+    following = next_occurrence(first, notice.recurring, max(now, instant(first, zone)), zone, day)
+    if following is None:
+        return None
+    plain = notice.recurring not in _BY_DAY_OF_MONTH or anchor_day(following, notice.recurring, None) == day
+    return Moved(following, None if plain else day)
+
+
+def next_occurrence(
+    first: When, recurring: Recurring, after: datetime, zone: ZoneInfo, day: int | None = None
+) -> When | None:
+    """The first occurrence that begins later than the moment `after`; None where the calendar ends before it.
+
+    `first` is an occurrence, `day` the day of the month that is meant; without it `first` tells the day.
+    """
+    meant = anchor_day(first, recurring, day)
+
+    def begins(index: int) -> datetime:
+        try:
+            return instant(occurrence(first, recurring, index, meant), zone)
+        except OverflowError:
+            return LATEST
+
+    index = bisect_right(range(_MOST_OCCURRENCES), after, key=begins)
+    return None if begins(index) == LATEST else occurrence(first, recurring, index, meant)
+
+
+def occurrence(first: When, recurring: Recurring, index: int, day: int) -> When:
+    """The occurrence of that number, 0 being `first`; the time of day stays. Raises OverflowError past year 9999.
+
+    `monthly` and `yearly` keep to `day`, and to the last day of a month that is shorter.
+    """
+    match recurring:
+        case Recurring.DAILY:
+            return first + timedelta(days=index)
+        case Recurring.WEEKDAYS:
+            return first + timedelta(days=_weekday_offset(first.weekday(), index))
+        case Recurring.WEEKLY:
+            return first + timedelta(weeks=index)
+    return _in_month(first, index if recurring is Recurring.MONTHLY else 12 * index, day)
+
+
+def anchor_day(first: When, recurring: Recurring, kept: object) -> int:
+    """The day of the month that is meant: `kept` where `first` can stand for it, else that of `first`.
+
+    The last day of a month stays the last day of every month, so 28 February monthly goes on at 31 March.
+    """
+    last = monthrange(first.year, first.month)[1]
+    if first.day < last:
+        return first.day
+    if isinstance(kept, int) and first.day <= kept <= 31:
+        return kept
+    return 31 if recurring is Recurring.MONTHLY else first.day
+
+
+def _day_made(notice: Notice, now: datetime, zone: ZoneInfo) -> date:
+    today = local_day(now, zone)
+    return today if notice.created is None else min(today, local_day(instant(notice.created, zone), zone))
+
+
+def _weekday_offset(weekday: int, index: int) -> int:
+    """Days from a day with that weekday, Monday being 0, to the working day of that number on or after it."""
+    if weekday >= _SATURDAY:
+        return 7 - weekday + _weekday_offset(0, index)
+    weeks, days = divmod(weekday + index, 5)
+    return 7 * weeks + days - weekday
+
+
+def _in_month(first: When, months: int, day: int) -> When:
+    year, month = divmod(first.year * 12 + first.month - 1 + months, 12)
+    if year > date.max.year:
+        raise OverflowError("the calendar ends with the year 9999")
+    return first.replace(year=year, month=month + 1, day=min(day, monthrange(year, month + 1)[1]))

@@ -1,0 +1,230 @@
+"""A list of reminders in Markdown, read item by item: what it asks for, and every line that it could not be read in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from brief.core.notices.notice import Recurring, When
+from brief.core.notices.slug import digest, slug
+from brief.core.notices.written_dates import Found, find_date, find_rhythm
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
+_CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t]*$")
+_ITEM = re.compile(r"^([ \t]*)(?:[-*+]|\d{1,9}[.)])(?!\S)[ \t]*(?:\[([ xX])\](?:[ \t]+|$))?(.*)$")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_RULE = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_DONE_GROUP = re.compile(r"(?:done|completed|archived?|hotovo|splněno)", re.IGNORECASE)
+_EDGES = " \t:;,\u2013\u2014-"
+_SLUG_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """One thing to remember; without `fires_on` it recurs from the day it is taken over. `line` is counted from 1."""
+
+    line: int
+    slug: str
+    title: str
+    fires_on: When | None
+    recurring: Recurring | None
+    group: str | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A line that could not be read, counted from 1, and why."""
+
+    line: int
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """What a list holds: `done` is how many items of it are ticked off, and are no reminders any more."""
+
+    found: tuple[Reminder, ...]
+    unread: tuple[Unread, ...]
+    done: int
+
+
+def read_reminders(text: str) -> Reminders:
+    """Read a list: items with or without a checkbox under headings, each with a date of its own or of its heading.
+
+    An item that says `every day`, `daily` or the like recurs, and needs no date. Lines that are further in than an item
+    and no dated items themselves belong to it. The slugs are the same whenever the list is read again.
+    """
+    reader = _Reader()
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
+        reader.take(number, line)
+    return reader.end()
+
+
+@dataclass(slots=True)
+class _Heading:
+    """A heading that holds for what follows; what it does not say itself is said by the ones above it."""
+
+    level: int
+    text: str
+    date: Found | None
+    recurring: Recurring | None
+
+    @property
+    def is_done(self) -> bool:
+        return _DONE_GROUP.fullmatch(self.text) is not None
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item that is being read, with the lines that belong to it."""
+
+    line: int
+    indent: int
+    text: str
+    is_done: bool
+    headings: tuple[_Heading, ...]
+    more: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes lines and gives what they hold; blank lines and rules hold nothing."""
+
+    headings: list[_Heading] = field(default_factory=list)
+    items: list[_Item] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    fence: str = ""
+    open: _Item | None = None
+
+    def take(self, number: int, line: str) -> None:
+        """Take the next line."""
+        if self._in_code(line):
+            self._belongs(number, line, "stands in a block of code")
+        elif not line.strip():
+            return
+        elif found := _HEADING.match(line):
+            self._heading(len(found[1]), _CLOSING_HASHES.sub("", found[2]))
+        elif _RULE.match(line):
+            self.open = None
+        elif item := self._item(number, line):
+            self.open = item
+            self.items.append(item)
+        else:
+            self._belongs(number, line, "is no item of the list; begin it with - [ ] and a date")
+
+    def end(self) -> Reminders:
+        """What all lines held."""
+        found: list[Reminder] = []
+        for item in self.items:
+            if item.is_done:
+                continue
+            made = _reminder(item)
+            if isinstance(made, str):
+                self._refuse(item, made)
+            else:
+                found.append(made)
+        return Reminders(
+            found=tuple(_numbered(found)),
+            unread=tuple(sorted(self.unread, key=lambda each: each.line)),
+            done=sum(item.is_done for item in self.items),
+        )
+
+    def _in_code(self, line: str) -> bool:
+        """Whether the line is one of a fenced block, its fences included."""
+        found = _FENCE.match(line)
+        if self.fence:
+            if found and found[1] == self.fence:
+                self.fence = ""
+            return True
+        self.fence = found[1] if found else ""
+        return bool(self.fence)
+
+    def _heading(self, level: int, text: str) -> None:
+        found = find_date(text)
+        rest = _without(text, found)
+        self.headings = [heading for heading in self.headings if heading.level < level]
+        self.headings.append(_Heading(level, rest, found, find_rhythm(rest)))
+        self.open = None
+
+    def _item(self, number: int, line: str) -> _Item | None:
+        """The item that begins here: one with a bullet, or a bare line that begins with a date."""
+        indent = _indent(line)
+        bullet = _ITEM.match(line)
+        text = (bullet[3] if bullet else line).strip()
+        found = find_date(text)
+        if self._is_inside(indent) and (bullet is None or found is None):
+            return None
+        if bullet is None and (found is None or found.span[0] > 0):
+            return None
+        box = bullet[2] if bullet else None
+        in_done = box is None and any(heading.is_done for heading in self.headings)
+        return _Item(number, indent, text, box in ("x", "X") or in_done, tuple(self.headings))
+
+    def _is_inside(self, indent: int) -> bool:
+        return self.open is not None and indent > self.open.indent
+
+    def _belongs(self, number: int, line: str, otherwise: str) -> None:
+        """Give a line to the item that is open, or name it as unread."""
+        if self.open and self._is_inside(_indent(line)):
+            self.open.more.append((number, line))
+        else:
+            self.open = None
+            self.unread.append(Unread(number, line.strip(), otherwise))
+
+    def _refuse(self, item: _Item, why: str) -> None:
+        self.unread.append(Unread(item.line, item.text, why))
+        belongs = f"belongs to line {item.line}, which could not be read"
+        self.unread.extend(Unread(number, line.strip(), belongs) for number, line in item.more)
+
+
+def _reminder(item: _Item) -> Reminder | str:
+    """The reminder of an item, or why there is none."""
+    own = find_date(item.text)
+    dated = own or next((heading.date for heading in reversed(item.headings) if heading.date), None)
+    said = (find_rhythm(_without(item.text, own)), *(heading.recurring for heading in reversed(item.headings)))
+    recurring = next((rhythm for rhythm in said if rhythm), None)
+    title = _without(item.text, own)
+    if dated and dated.fault:
+        return dated.fault
+    if dated is None and recurring is None:
+        return "names no day with a year; write it as YYYY-MM-DD"
+    if not title:
+        return "says a day and not what is due; write it behind the date"
+    group = next((heading.text for heading in reversed(item.headings) if heading.text), None)
+    when = dated.when if dated else None
+    name = f"{slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
+    return Reminder(item.line, name, title, when, recurring, group, _body(item))
+
+
+def _numbered(found: list[Reminder]) -> Iterator[Reminder]:
+    """The reminders, of which those that are the same, word for word, are told apart by their order."""
+    times: dict[str, int] = {}
+    for reminder in found:
+        times[reminder.slug] = count = times.get(reminder.slug, 0) + 1
+        yield reminder if count == 1 else replace(reminder, slug=f"{reminder.slug}-{count}")
+
+
+def _body(item: _Item) -> str:
+    """The lines that belong to an item, moved out to the margin as far as all of them can go."""
+    margin = min((_indent(line) for _, line in item.more), default=0)
+    return "".join(f"{line.expandtabs(4)[margin:].rstrip()}\n" for _, line in item.more)
+
+
+def _without(text: str, found: Found | None) -> str:
+    """The text without its date, the marks that set the date off, and the marks of emphasis around it."""
+    if found is None:
+        return text.strip()
+    before, after = text[: found.span[0]], text[found.span[1] :]
+    for left, right in (("**", "**"), ("__", "__"), ("*", "*"), ("`", "`"), ("(", ")"), ("[", "]")):
+        if before.endswith(left) and after.startswith((right, ":" + right)):
+            before, after = before.removesuffix(left), after.removeprefix(":").removeprefix(right)
+    return f"{before.rstrip(_EDGES)} {after.strip(_EDGES)}".strip()
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip())

@@ -1,0 +1,116 @@
+"""Whether a notice is shown now, how urgent it is, and what its dates say, counted in local days."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from brief.core.notices.days import EARLIEST, instant, local_day
+from brief.core.notices.locks import Owner
+from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
+from brief.core.notices.recurrence import first_due
+
+DAYS_SHOWN = {Severity.HIGH: 999, Severity.NORMAL: 7, Severity.LOW: 3}
+"""The age in days up to which a notice without dates is shown."""
+
+_INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A notice to show. `countdown` is what its dates say; `urgency` the days to the nearest of them, negative once due.
+
+    Both are None without dates. `fired`: it was to be done from some day on and that day has come. `lock_owner` is
+    None for what is no lock.
+    """
+
+    notice: Notice
+    countdown: str | None
+    urgency: int | None
+    fired: bool
+    lock_owner: Owner | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A notice that is not shown now, and why."""
+
+    notice: Notice
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """A notice that will never be shown again and belongs into the archive, and why."""
+
+    notice: Notice
+    reason: str
+
+
+Verdict: TypeAlias = Shown | Hidden | Expired
+
+
+def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Owner.UNKNOWN) -> Verdict:
+    """What becomes of a notice at the aware moment `now`, with days in `zone`.
+
+    `fires_on` counts from its first moment, `expires` until just before its first moment.
+    """
+    if notice.status is NoticeStatus.DONE:
+        return Hidden(notice, "it is done")
+    due = first_due(notice, now, zone)
+    if due is not None and instant(due, zone) > now:
+        return Hidden(notice, f"it fires on {_spelled(due)}")
+    if notice.expires is not None and instant(notice.expires, zone) <= now:
+        return Expired(notice, f"it expired on {_spelled(notice.expires)}")
+    if too_old := _too_old(notice, now, zone, lock_owner):
+        return Expired(notice, too_old)
+    return _shown(notice, due, now, zone, lock_owner)
+
+
+def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNKNOWN) -> bool:
+    """Whether a notice is a lock that holds its component now: not done, not expired, not still to come."""
+    return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
+
+
+def order(shown: Shown) -> tuple[int, bool, int, str]:
+    """The key to sort by: priority down, then the nearest or longest overdue date, those without one last, then slug."""
+    return (-shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)
+
+
+def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> str | None:
+    """Why a notice without dates has had its time; a lock keeps it for as long as its owner may live."""
+    if notice.created is None or notice.expires or notice.fires_on or notice.recurring:
+        return None
+    if notice.kind is Kind.LOCK and lock_owner is not Owner.GONE:
+        return None
+    age = (local_day(now, zone) - local_day(instant(notice.created, zone), zone)).days
+    limit = DAYS_SHOWN[notice.severity]
+    return f"it is {age} days old, and severity {notice.severity} is shown for {limit}" if age > limit else None
+
+
+def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> Shown:
+    today = local_day(now, zone)
+    told: list[str] = []
+    days: list[int] = []
+    if due is not None:
+        overdue = (today - local_day(instant(due, zone), zone)).days
+        told.append(f"🔔 [OVERDUE {overdue}d]" if overdue > 0 else "🔔 TODAY")
+        days.append(-overdue)
+    if notice.expires is not None:
+        last_moment = max(instant(notice.expires, zone), EARLIEST + _INSTANT) - _INSTANT
+        left = (local_day(last_moment, zone) - today).days
+        told.append(f"⏳ {left}d left" if left > 0 else "⚠️ EXPIRES TODAY")
+        days.append(left)
+    return Shown(
+        notice=notice,
+        countdown=" ".join(told) or None,
+        urgency=min(days, default=None),
+        fired=due is not None,
+        lock_owner=lock_owner if notice.kind is Kind.LOCK else None,
+    )
+
+
+def _spelled(when: When) -> str:
+    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else when.isoformat()

@@ -1,0 +1,1 @@
+"""The policy's settings, and how a policy file is validated."""

@@ -1,0 +1,52 @@
+"""The files of the folder `policy/`, made from the settings: schema, skeleton, list of keys."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from brief.core.model.json_schema import schema_text
+from brief.core.policy.settings import KEYS, Settings, expects, section_model
+
+_WIDTH = 100
+_HEAD = (
+    "The policy of this repository, for every session of a coding agent in it.",
+    "Each key stands here with its default, so a key that is taken out changes nothing.",
+    "What is not understood is refused by name: majordomus policy check.",
+)
+
+
+def schema_json() -> str:
+    """The JSON Schema (2020-12) of the policy, as text."""
+    return schema_text(Settings, "The policy of a repository", "validation")
+
+
+def skeleton() -> str:
+    """A policy of every key at its default, each under its description; read back it equals the defaults."""
+    head = [f"# {line}" for line in _HEAD]
+    return "\n".join([*head, "", *_lines(Settings, "")]) + "\n"
+
+
+def allow_list() -> str:
+    """Every dotted key, sorted, one a line."""
+    return "".join(f"{key}\n" for key in sorted(KEYS))
+
+
+def _lines(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    indent = "  " * prefix.count(".")
+    for name, field in model.model_fields.items():
+        inner = section_model(field)
+        if inner is not None:
+            yield from ("", f"{indent}# {field.description}", f"{indent}{name}:")
+            yield from _lines(inner, f"{prefix}{name}.")
+            continue
+        comment = f"{field.description} Write {expects(prefix + name)}."
+        yield from textwrap.wrap(comment, _WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+        yield f"{indent}{name}: {_scalar(field.get_default())}"
+
+
+def _scalar(value: object) -> str:
+    return value if isinstance(value, str) and value.isidentifier() else json.dumps(value)

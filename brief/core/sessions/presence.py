@@ -1,0 +1,100 @@
+"""Who is here: the episodes that a server was told of, and the sessions that a client records by itself, as one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from brief.core.model.brief import EpisodeState, Moment, Peer, Wire
+from brief.core.sessions.episode import KnownEpisode
+from brief.core.sessions.life import is_waiting
+from brief.core.sessions.task import Task
+
+
+class SeenSession(Wire):
+    """A session that its client records. `cwd` is an absolute path as recorded; `name` is cleaned, since it is a title."""
+
+    id: str
+    provider: Literal["claude-code"]
+    cwd: str
+    state: EpisodeState
+    since: Moment
+    name: str | None
+    pid: int
+
+
+class Seen(Wire):
+    """The sessions that a client records, and why some or all of its records could not be read."""
+
+    sessions: tuple[SeenSession, ...] = ()
+    unread: str | None = None
+
+
+SeenByCheckout = Mapping[str | None, Sequence[SeenSession]]
+"""Seen sessions by the checkout they stand in, as it is spelled on the wire; None for those that stand in none."""
+
+
+def peers(
+    known: Iterable[KnownEpisode],
+    tasks: Mapping[str, Task],
+    seen: SeenByCheckout,
+    branches: Mapping[str, str | None],
+) -> tuple[Peer, ...]:
+    """Registered and seen as one list, each once: who waits for a human first, then the longest here.
+
+    A session with the id of a registered episode only lends it its state, where the server knows none. One that is
+    seen alone is a peer if it stands in a checkout; `branches` tells what is checked out there.
+    """
+    told = tuple(known)
+    states = {session.id: session.state for sessions in seen.values() for session in sessions}
+    registered = [_registered(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in told]
+    ids = {one.episode.id for one in told}
+    others = [_seen(session, checkout, branches) for checkout, session in _standing(seen) if session.id not in ids]
+    return tuple(
+        sorted((*registered, *others), key=lambda peer: (not is_waiting(peer.state), peer.since, peer.episode))
+    )
+
+
+def _standing(seen: SeenByCheckout) -> Iterator[tuple[str, SeenSession]]:
+    return ((checkout, one) for checkout, sessions in seen.items() if checkout is not None for one in sessions)
+
+
+def _registered(one: KnownEpisode, task: Task | None, seen: EpisodeState | None) -> Peer:
+    episode = one.episode
+    return Peer(
+        episode=episode.id,
+        provider=episode.provider,
+        state=seen if seen is not None and one.state is EpisodeState.UNKNOWN else one.state,
+        task=task.title if task else None,
+        branch=episode.branch,
+        checkout=episode.checkout,
+        since=episode.since,
+        heard=episode.heard,
+        source="registered",
+        standing=one.standing,
+    )
+
+
+def _seen(session: SeenSession, checkout: str, branches: Mapping[str, str | None]) -> Peer:
+    return Peer(
+        episode=session.id,
+        provider=session.provider,
+        state=session.state,
+        task=None,
+        branch=branches.get(checkout),
+        checkout=checkout,
+        since=session.since,
+        heard=None,
+        source="seen",
+        standing="unheard",
+    )
+
+
+def deepest(folder: str, roots: Mapping[str, str]) -> str | None:
+    """The value of the deepest of the `roots` that contains an absolute `folder` or is it; None where none does.
+
+    Roots are absolute paths without a slash at the end; a path is inside by whole components, never by letters.
+    """
+    parts = folder.rstrip("/").split("/")
+    above = ("/".join(parts[:count]) for count in range(len(parts), 1, -1))
+    return next((roots[path] for path in above if path in roots), roots.get("/"))

@@ -1,0 +1,62 @@
+"""What a session reads at its start: the alerts, the brief, and how to keep briefed, in one text that a client takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brief.core.model.brief import SECTIONS, AlertsData, Brief
+from brief.core.notices.alerts_block import MOST, block
+from brief.core.notices.visibility import Shown
+from brief.core.text.budget import narrowed
+from brief.core.text.fit_prompt import fitted_prompt, units
+
+LEAST_BRIEF = 3_000
+"""Characters that the alerts leave to the brief at least."""
+
+BESIDE_ALERTS = tuple(name for name in SECTIONS if name != "alerts")
+"""The sections whose rows stand in a brief that goes with the block of alerts."""
+
+
+def prompt_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> str:
+    """What a person's prompt carries where the brief goes with it: the same without the last lines, which a mod spares."""
+    return _text(shown, brief, block_characters, "")
+
+
+def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> str:
+    """At most MOST characters as a client counts them, the most urgent first; the last lines are always there.
+
+    The alerts take at most `block_characters`. Their rows are left out of the brief, which stands below them.
+    """
+    return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes))
+
+
+def beside(alerts: str, brief: Brief) -> Brief:
+    """The brief without the rows of its alerts, of which those are counted that do not stand in the block `alerts`."""
+    whole = next(section for section in brief.sections if section.name == "alerts")
+    told = sum(f"({one.slug})" in alerts for one in whole.data.shown) if isinstance(whole.data, AlertsData) else 0
+    narrow = narrowed(brief, BESIDE_ALERTS)
+    left = tuple(
+        section.model_copy(update={"omitted": max(0, section.omitted - told)}) if section.name == "alerts" else section
+        for section in narrow.sections
+    )
+    return narrow.model_copy(update={"sections": left})
+
+
+def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
+    room = MOST - units(last)
+    alerts = block(shown, min(block_characters, room - LEAST_BRIEF))
+    return alerts + fitted_prompt(beside(alerts, brief), room - units(alerts), units) + last
+
+
+def keep_briefed(interval_minutes: int) -> str:
+    """The lines that tell a session how to stay up to date, and how others are kept so."""
+    return (
+        f"Keep briefed: read what `majordomus brief` prints {often(interval_minutes)}, and before each new task.\n"
+        "Where this client can schedule a prompt or a command of yours, schedule it now.\n"
+        'Say what you work on, which the others read: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
+    )
+
+
+def often(minutes: int) -> str:
+    """An interval in words."""
+    return "every minute" if minutes == 1 else f"every {minutes} minutes"

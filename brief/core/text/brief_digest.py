@@ -1,0 +1,44 @@
+"""What a brief says that a session may have to act on, as one digest: equal where nothing of that has changed.
+
+Left out is what changes by itself or by the session's own doing: times, ages, how far a branch is ahead or behind,
+whether a peer is busy at this moment, and the session's own task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from brief.core.model.brief import AlertsData, Brief, DeriveData, IntegrationData, Level, MeshData, PeersData
+
+
+def facts(brief: Brief) -> str:
+    """The digest."""
+    told = [[section.name, section.status, _told(section.data)] for section in brief.sections]
+    owed = [
+        row.text for section in brief.sections if section.name == "state" for row in section.rows if _is_owed(row.level)
+    ]
+    text = json.dumps([told, owed], ensure_ascii=True, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _is_owed(level: Level) -> bool:
+    return level is not Level.NORMAL
+
+
+def _told(data: Any) -> Any:
+    match data:
+        case PeersData(boards=boards, peers=peers):
+            known = [[one.episode, one.task, one.branch, one.checkout, one.scope] for one in peers]
+            return [sorted([one.kind, one.name, one.standing] for one in boards), sorted(known, key=str)]
+        case IntegrationData(queue=queue, next=following):
+            return [following, [[one.name, one.lane, one.disposition, one.conflicts_with] for one in queue]]
+        case DeriveData(standing=standing, holder=holder):
+            return [standing, holder and [holder.get("pid"), holder.get("checkout")]]
+        case AlertsData(shown=shown, unparsable=unparsable):
+            notices = [[one.slug, one.kind, one.priority, one.title, one.countdown] for one in shown]
+            return [notices, [one.file for one in unparsable]]
+        case MeshData(links=links):
+            return len(links)
+    return None  # the session's own state, and what was not read

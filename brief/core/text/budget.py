@@ -1,0 +1,68 @@
+"""Make a brief smaller without making it say less than it knows: what is left out is counted.
+
+A section always keeps its name, status, headline and reason; only rows and data can go.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection
+
+from brief.core.model.brief import Brief, Level, Section
+
+_URGENCY = {Level.CRITICAL: 0, Level.HIGH: 1, Level.NORMAL: 2}
+
+
+def narrowed(brief: Brief, names: Collection[str]) -> Brief:
+    """The brief with the rows and data of the named sections alone; with no names, as it is."""
+    if not names:
+        return brief
+    return _with(brief, tuple(s if s.name in names else _emptied(s) for s in brief.sections))
+
+
+def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
+    """The brief with as many rows as let `rendered` give at most `size` bytes of UTF-8.
+
+    The least urgent rows go first, and of equals the last. What no section can do without is kept even where that
+    is more than `size`: a brief never hides that something was not read.
+    """
+    order = _by_urgency(brief)
+
+    def is_over(count: int) -> bool:
+        return len(rendered(_keeping(brief, order[:count])).encode()) > size
+
+    # A row more makes a brief longer, but for the last row of a section: the line that counts what was left out goes.
+    whole_from = {name: count for count, (name, _) in enumerate(order, 1)}
+    starts = sorted({0, *whole_from.values()}, reverse=True)
+    start = next((count for count in starts if not is_over(count)), 0)
+    end = min((count for count in starts if count > start), default=start + 1)
+    most = bisect_left(range(start + 1, end), x=True, key=is_over)
+    return _keeping(brief, order[: start + most])
+
+
+_Place = tuple[str, int]
+"""A row by the name of its section and its number in it."""
+
+
+def _by_urgency(brief: Brief) -> list[_Place]:
+    placed = [(row.level, at, section.name) for section in brief.sections for at, row in enumerate(section.rows)]
+    placed.sort(key=lambda place: (_URGENCY[place[0]], place[1]))
+    return [(name, at) for _, at, name in placed]
+
+
+def _keeping(brief: Brief, kept: Collection[_Place]) -> Brief:
+    places = frozenset(kept)
+    return _with(brief, tuple(_only(section, places) for section in brief.sections))
+
+
+def _only(section: Section, kept: frozenset[_Place]) -> Section:
+    rows = tuple(row for at, row in enumerate(section.rows) if (section.name, at) in kept)
+    return section.model_copy(update={"rows": rows, "omitted": section.omitted + len(section.rows) - len(rows)})
+
+
+def _emptied(section: Section) -> Section:
+    return section.model_copy(update={"rows": (), "data": None, "omitted": section.omitted + len(section.rows)})
+
+
+def _with(brief: Brief, sections: tuple[Section, ...]) -> Brief:
+    return brief.model_copy(update={"sections": sections})

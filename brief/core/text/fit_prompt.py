@@ -1,0 +1,43 @@
+"""A brief as a prompt in a room that is short: rows go first, then lines from its end; it is always closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from brief.core.model.brief import Brief
+from brief.core.text.budget import within
+from brief.core.text.prompt import prompt
+
+
+def fitted_prompt(brief: Brief, room: int, measure: Callable[[str], int]) -> str:
+    """The brief with as many rows as `measure` finds room for; where it is too long without any, its first lines.
+
+    `measure` gives no more for a text than its bytes.
+    """
+    return shortened(prompt(within(brief, room, prompt)), room, measure)
+
+
+def shortened(text: str, room: int, measure: Callable[[str], int]) -> str:
+    """A brief as a prompt, or as many of its first lines as there is room for, and how many were left out."""
+    if measure(text) <= room:
+        return text
+    first, *lines, end = text.splitlines()
+    whole = len(lines)
+    while lines and measure(_joined(first, lines, whole, end)) > room:
+        lines.pop()
+    return _joined(first, lines, whole, end)
+
+
+def units(text: str) -> int:
+    """The characters of a text as a client in JavaScript counts them: in UTF-16."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def size_in_bytes(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text.encode())
+
+
+def _joined(first: str, lines: list[str], whole: int, end: str) -> str:
+    left_out = f"- left out: {whole - len(lines)} lines; see majordomus brief"
+    return "".join(f"{line}\n" for line in (first, *lines, left_out, end))

@@ -1,0 +1,1 @@
+"""YAML with the limits and the positions that a person's file needs."""

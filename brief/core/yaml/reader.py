@@ -1,0 +1,324 @@
+"""One strict way to read YAML: the core schema of YAML 1.2, no surprises, no bombs, every fault a sentence.
+
+`yes`, `22:00` and `2026-10-11` are text; a key stands once and is text; what a file of a few lines may expand to is
+bounded. The value is built from parser events with a stack of its own, so that no nesting can overflow the C stack.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn, TypeAlias
+
+import yaml
+
+from brief.core.model.errors import DocumentError
+from brief.core.text.sanitize import clean
+
+LIMIT = 262_144
+"""Bytes of UTF-8 that a document may have, unless the caller says otherwise."""
+
+_MOST_DEPTH = 64
+_MOST_NODES = 20_000
+_CHARACTERS_A_NODE = 64
+_MOST_DIGITS = 1_000
+_INTEGERS = range(-(2**63), 2**63)
+_CORE = "tag:yaml.org,2002:"
+_Mark: TypeAlias = Any  # the stubs leave optional what every parsed event has
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+_BASES = {"0o": 8, "0x": 16}
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+_TAGGED: dict[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "null": (type(None),), "float": (float, int)}
+
+_QUOTE = "needs quotes"
+_INDENT = "indent all keys of one mapping alike, and put quotes around the whole of a value"
+_ADVICE = (
+    ("mapping values are not allowed", f'a value with ": " in it {_QUOTE}'),
+    ("entries are not allowed", f'begin a list on a line of its own; a value that begins with "- " {_QUOTE}'),
+    ("that cannot start any token", f"indent with spaces, never tabs; a value that begins with @, ` or % {_QUOTE}"),
+    ("',' or ']'", f"close the list with ]; a value that begins with [ {_QUOTE}"),
+    ("',' or '}'", f"close the mapping with }}; a value that begins with {{ {_QUOTE}"),
+    ("unexpected end of stream", "close the quote"),
+    ("unexpected document", "close the quote"),
+    ("unknown escape character", "write \\\\ for a backslash, or use single quotes"),
+    ("expected ':'", 'every line of a mapping reads "key: value"'),
+    ("alphabetic or numeric", f"a value that begins with * or & {_QUOTE}"),
+    ("comment or line break", f"a value that begins with | or > {_QUOTE}"),
+    ("chomping or indentation", f"a value that begins with | or > {_QUOTE}"),
+    ("document start", "remove what follows the end of the document"),
+    ("node content", f"a value that begins with ], }} or a comma {_QUOTE}"),
+    ("expected key", _INDENT),
+    ("<block end>", _INDENT),
+    ("'-' indicator", _INDENT),
+    ("nesting depth", "make it flatter"),
+)
+"""What the parser says (libyaml and pure Python word it apart), and what a person can do about it."""
+
+
+def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
+    """The value of the one YAML document in `text`, None where it is empty; raises DocumentError with a sentence.
+
+    Line and column are counted from 1 in `text` as given. At most `limit` bytes, 64 levels, 20,000 expanded nodes.
+    """
+    document = decode(text, limit=limit)
+    found = _UNPRINTABLE.search(document)
+    if found:
+        raise _error(*_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it")
+    try:
+        return _Builder().build(yaml.parse(document, Loader=_LOADER))
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as fault:
+        raise _syntax_error(fault, document) from fault
+
+
+def decode(text: str | bytes, *, limit: int) -> str:
+    """`text` without a byte order mark; raises DocumentError where it is above `limit` bytes or not UTF-8."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if len(raw) > limit:
+        raise DocumentError(f"this has {len(raw):,} bytes and at most {limit:,} are read; make it shorter")
+    try:
+        decoded = raw.decode() if isinstance(text, bytes) else text
+    except UnicodeDecodeError as fault:
+        place = _place(raw[: fault.start].decode(), fault.start)
+        raise _error(*place, f"byte 0x{raw[fault.start]:02x} is not UTF-8; save the file as UTF-8") from fault
+    return decoded.removeprefix("\ufeff")
+
+
+# ---------------------------------------------------------------- the value
+
+
+@dataclass(slots=True)
+class _Anchored:
+    """What an anchor names: its value, None while it is still open; nodes it expands to; levels below it."""
+
+    value: Any
+    nodes: int
+    height: int
+    closed: bool
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A mapping or list that is being filled; `key` is the key that waits for its value."""
+
+    value: dict[str, Any] | list[Any]
+    start: _Mark
+    anchor: _Anchored | None
+    nodes_before: int
+    height: int = 0
+    key: str | None = None
+    lines: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def wants_key(self) -> bool:
+        return isinstance(self.value, dict) and self.key is None
+
+
+class _Builder:
+    """Builds one value from parser events: strict about keys and tags, bounded in depth and in expanded nodes."""
+
+    def __init__(self) -> None:
+        self._frames: list[_Frame] = []
+        self._anchors: dict[str, _Anchored] = {}
+        self._nodes = 0
+        self._documents = 0
+        self._root: Any = None
+
+    def build(self, events: Iterator[yaml.Event]) -> Any:
+        for event in events:
+            step = self._STEPS.get(type(event))
+            if step:
+                step(self, event)
+        return self._root
+
+    def _begin(self, event: yaml.DocumentStartEvent) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            _refuse_at(event.start_mark, "a second document begins here and only one is read; remove it")
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        value = _value(event)
+        nodes = 1 + len(event.value) // _CHARACTERS_A_NODE
+        self._count(nodes, event.start_mark)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(value, nodes, 0, closed=True)
+        self._add(value, event.start_mark, 0, event.value)
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        spelled = clean(f"*{event.anchor}", 60)
+        anchored = self._anchors.get(event.anchor or "")
+        if anchored is None:
+            _refuse_at(event.start_mark, f"{spelled} names no anchor above it; a value that begins with * {_QUOTE}")
+        if not anchored.closed:
+            _refuse_at(event.start_mark, f"{spelled} stands inside what it names; write the value out")
+        self._check_depth(len(self._frames) + anchored.height, event.start_mark)
+        self._count(anchored.nodes, event.start_mark)
+        self._add(anchored.value, event.start_mark, anchored.height, spelled)
+
+    def _open(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+            _refuse_tag(event)
+        if self._frames and self._frames[-1].wants_key:
+            advice = f"a value that begins with {{ or [ {_QUOTE}"
+            _refuse_at(event.start_mark, f"keys are text, not mappings or lists; {advice}")
+        self._check_depth(len(self._frames) + 1, event.start_mark)
+        anchor = None
+        if event.anchor:
+            anchor = self._anchors[event.anchor] = _Anchored(None, 0, 0, closed=False)
+        self._frames.append(_Frame({} if mapping else [], event.start_mark, anchor, self._nodes))
+        self._count(1, event.start_mark)
+
+    def _close(self, _: yaml.Event) -> None:
+        frame = self._frames.pop()
+        if frame.anchor:
+            frame.anchor.value, frame.anchor.closed = frame.value, True
+            frame.anchor.nodes, frame.anchor.height = (self._nodes - frame.nodes_before, frame.height + 1)
+        self._add(frame.value, frame.start, frame.height + 1, "")
+
+    def _add(self, value: Any, mark: _Mark, height: int, spelled: str) -> None:
+        """Put a finished value where it belongs; `spelled` is how a scalar is written, for the sentence about a key."""
+        if not self._frames:
+            self._root = value
+            return
+        frame = self._frames[-1]
+        frame.height = max(frame.height, height)
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+        elif frame.key is None:
+            frame.key = self._key(frame, value, mark, spelled)
+        else:
+            frame.value[frame.key] = value
+            frame.key = None
+
+    @staticmethod
+    def _key(frame: _Frame, value: Any, mark: _Mark, spelled: str) -> str:
+        if not isinstance(value, str):
+            _refuse_at(mark, f"keys are text, and {clean(spelled, 60) or 'an empty key'} is not; put quotes around it")
+        line, first = mark.line + 1, frame.lines.get(value)
+        if first is not None:
+            again = f"stands on line {first} and again on line {line}; remove one"
+            _refuse_at(mark, f'the key "{clean(value, 60)}" {again}')
+        frame.lines[value] = line
+        return value
+
+    def _count(self, nodes: int, mark: _Mark) -> None:
+        self._nodes += nodes
+        if self._nodes > _MOST_NODES:
+            _refuse_at(mark, f"this expands to more than {_MOST_NODES:,} values; make it shorter, or use fewer aliases")
+
+    @staticmethod
+    def _check_depth(depth: int, mark: _Mark) -> None:
+        if depth > _MOST_DEPTH:
+            _refuse_at(mark, f"this is nested more than {_MOST_DEPTH} levels deep; make it flatter")
+
+    _STEPS: ClassVar[dict[type[yaml.Event], Callable[[Any, Any], None]]] = {
+        yaml.DocumentStartEvent: _begin,
+        yaml.ScalarEvent: _scalar,
+        yaml.AliasEvent: _alias,
+        yaml.MappingStartEvent: _open,
+        yaml.SequenceStartEvent: _open,
+        yaml.MappingEndEvent: _close,
+        yaml.SequenceEndEvent: _close,
+    }
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def _value(event: yaml.ScalarEvent) -> Any:
+    if event.tag is not None:
+        return _tagged(event)
+    return _plain(event.value, event.start_mark) if event.implicit[0] else event.value
+
+
+def _plain(text: str, mark: _Mark) -> Any:
+    """What a word without quotes means in the core schema."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        return _integer(text, mark)
+    return _float(text, mark) if _FLOAT.fullmatch(text) else text
+
+
+def _integer(text: str, mark: _Mark) -> int:
+    base = _BASES.get(text[:2])
+    digits = text[2:] if base else text
+    number = int(digits, base or 10) if len(digits) <= _MOST_DIGITS else _INTEGERS.stop
+    if number not in _INTEGERS:
+        _refuse_at(mark, f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it")
+    return number
+
+
+def _float(text: str, mark: _Mark) -> float:
+    if text[-1] in "fFnN":
+        return float(text.replace(".", "", 1))
+    number = float(text)
+    if math.isinf(number):
+        _refuse_at(mark, f"{clean(text, 60)} is beyond 64 bits; write a smaller number, or put quotes around it")
+    return number
+
+
+def _tagged(event: yaml.ScalarEvent) -> Any:
+    """A scalar with a tag of the core schema, which must agree with how it is spelled."""
+    kind = (event.tag or "").removeprefix(_CORE)
+    if kind in ("!", "str"):
+        return event.value
+    if kind not in _TAGGED:
+        _refuse_tag(event)
+    value = _plain(event.value, event.start_mark)
+    if type(value) not in _TAGGED[kind]:
+        _refuse_at(event.start_mark, f'"{clean(event.value, 60)}" is no !!{kind}; remove the tag, or mend the value')
+    return float(value) if kind == "float" else value
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def _error(line: int, column: int, what: str) -> DocumentError:
+    return DocumentError(f"line {line}, column {column}: {what}", line, column)
+
+
+def _refuse_at(mark: _Mark, what: str) -> NoReturn:
+    raise _error(mark.line + 1, mark.column + 1, what)
+
+
+def _refuse_tag(event: yaml.ScalarEvent | yaml.MappingStartEvent | yaml.SequenceStartEvent) -> NoReturn:
+    tag = clean((event.tag or "").replace(_CORE, "!!", 1), 60)
+    _refuse_at(event.start_mark, f"the tag {tag} is not allowed here; remove it; a value that begins with ! {_QUOTE}")
+
+
+def _syntax_error(fault: Exception, document: str) -> DocumentError:
+    """A fault of the parser, told at the line that a person has to mend, with the advice that fits it."""
+    mark, begun = (getattr(fault, "problem_mark", None), getattr(fault, "context_mark", None))
+    if mark is None:
+        return DocumentError(f"this cannot be read as YAML ({clean(str(fault))}); mend it")
+    lines = [*document.splitlines(), "", ""]
+    if begun and not lines[mark.line].strip():
+        mark = begun
+    problem = clean(str(getattr(fault, "problem", "")))
+    if begun and begun.line != mark.line:
+        problem += f" {getattr(fault, 'context', '')} begun on line {begun.line + 1}"
+    advice = next((advice for words, advice in _ADVICE if words in problem), "mend it")
+    what = f'"{clean(lines[mark.line], 60)}" cannot be read ({problem}); {advice}'
+    return _error(mark.line + 1, mark.column + 1, what)
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    """The line and column, counted from 1, of the character at `at`, or of the end of a shorter text."""
+    before = text[:at]
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1

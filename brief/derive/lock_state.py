@@ -1,0 +1,158 @@
+"""How the derive lock stands, seen from outside: nothing is waited for, and nobody who takes it is disturbed.
+
+`derive.lock` is held by an exclusive flock, so the kernel frees it however its holder ends; `derive.json` beside it
+says who holds it and how many wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from pydantic import NonNegativeInt, PositiveInt, ValidationError
+
+from brief.core.model.brief import Moment, Wire
+from brief.core.model.errors import MajordomusError
+from brief.support.files import UnreadableFileError, read_bounded, reason_of
+
+_MOST = 65_536
+_PROC_LOCKS = "/proc/locks"
+_EXCLUSIVE = re.compile(r"^\d+: FLOCK +ADVISORY +WRITE +\S+ +(\S+:\S+):(\d+) ", re.MULTILINE)
+_TRIES = 3
+
+
+class DeriveError(MajordomusError):
+    """The derive lock cannot be looked at."""
+
+
+class Holder(Wire):
+    """Who holds the lock, by its own word: the command line is one text, `since` a moment."""
+
+    episode: str | None
+    pid: PositiveInt
+    checkout: str
+    command: str
+    since: Moment
+
+
+class Names(Wire):
+    """What `derive.json` says; without a holder nobody claims the lock."""
+
+    holder: Holder | None = None
+    waiting: NonNegativeInt = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveState:
+    """`held` is what the kernel says, `stale` a free lock that still carries a name; `reason` tells what is amiss."""
+
+    standing: Literal["free", "held", "stale"]
+    holder: Holder | None = None
+    waiting: int = 0
+    reason: str | None = None
+
+
+def standing(state_dir: str) -> DeriveState:
+    """The standing of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at."""
+    lock, told = f"{state_dir}/derive.lock", f"{state_dir}/derive.json"
+    for _ in range(_TRIES):
+        before = _is_held(lock, claimed=False)
+        names, fault = _read(told)
+        after = _is_held(lock, claimed=names.holder is not None)
+        # Who takes or leaves the lock while we read would be seen half: look again.
+        if before == after:
+            break
+    return _judge(names, fault, held=after)
+
+
+def _judge(names: Names, fault: str | None, *, held: bool) -> DeriveState:
+    if held:
+        unnamed = None if names.holder else fault or "derive.json does not name the holder yet"
+        return DeriveState("held", names.holder, names.waiting, unnamed)
+    if names.holder:
+        reason = f"nobody holds derive.lock, but derive.json still names process {names.holder.pid}, which ended early"
+        return DeriveState("stale", names.holder, names.waiting, reason)
+    return DeriveState("free", None, names.waiting, fault)
+
+
+def _read(path: str) -> tuple[Names, str | None]:
+    """What `derive.json` says, and what is wrong with it."""
+    try:
+        return Names.model_validate_json(read_bounded(path, _MOST)), None
+    except FileNotFoundError:
+        return Names(), None
+    except UnreadableFileError as error:
+        return (Names(), f"derive.json {error}, so who holds the lock and who waits is not known")
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"])) or "the text"
+        return (
+            Names(),
+            f"derive.json cannot be understood at {where}, so who holds the lock and who waits is not known",
+        )
+
+
+# ---------------------------------------------------------------- the kernel's word
+
+
+class _Listed(Enum):
+    """What /proc/locks tells of a file."""
+
+    HELD = "held"
+    ABSENT = "absent"
+    UNCLEAR = "unclear"
+
+
+def _is_held(lock: str, *, claimed: bool) -> bool:
+    """Whether somebody holds the exclusive flock.
+
+    /proc/locks shows no lock that was taken in another container. So where it shows none, although somebody claims to
+    hold it, the lock itself is tried.
+    """
+    try:
+        found = os.stat(lock)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise DeriveError(f"{lock} cannot be looked at: {reason_of(error)}") from error
+    listed = _listed(found)
+    if listed is _Listed.UNCLEAR or (listed is _Listed.ABSENT and claimed):
+        return _refuses(lock)
+    return listed is _Listed.HELD
+
+
+def _listed(found: os.stat_result) -> _Listed:
+    """Look for `1: FLOCK ADVISORY WRITE pid major:minor:inode 0 EOF`, the device in hexadecimal digits."""
+    try:
+        with open(_PROC_LOCKS, encoding="ascii", errors="replace") as file:
+            listed = _EXCLUSIVE.findall(file.read())
+    except OSError:
+        return _Listed.UNCLEAR
+    alike = [device for device, inode in listed if inode == str(found.st_ino)]
+    if not alike:
+        return _Listed.ABSENT
+    device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
+    # btrfs and overlayfs tell the kernel's list another device than they tell us.
+    return _Listed.HELD if device in alike else _Listed.UNCLEAR
+
+
+def _refuses(lock: str) -> bool:
+    """Try the lock, shared, for an instant: a holder is not touched by it."""
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise DeriveError(f"{lock} cannot be opened: {reason_of(error)}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError as error:
+        raise DeriveError(f"{lock} cannot be tried: {reason_of(error)}") from error
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,196 @@
+"""A hook of any client: one JSON document with what its session must read now, or nothing; always exit 0, always in time.
+
+The client waits for its hooks, and some exit codes of theirs take the person's prompt away. So whatever is wrong here,
+the session goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from brief.fastpath.ask import ask
+from brief.fastpath.client import folder_of, session_of, text_of, told
+from brief.fastpath.jsontext import write_json
+from brief.fastpath.lease import NoServerError
+from brief.fastpath.locate import Located, NotLocatedError, locate
+from brief.fastpath.output import OutputError, given_up, put, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    import signal
+    from collections.abc import Callable, Mapping
+    from types import FrameType
+
+    Alone = Callable[["Call", str], str]
+    """What composes without a server, given the call and why no server answered."""
+else:
+    try:
+        import _signal as signal  # the module signal is this one with enums: 4 ms more
+    except ImportError:  # it is no public module
+        import signal
+
+ALL_SECONDS = 1.9
+"""From here to the end; the interpreter needs the rest of 2 s to start and to end."""
+
+ASK_SECONDS = 0.5
+MOST_INPUT = 32 * 1024 * 1024
+MOST_WORD = 100
+
+EVENTS = {
+    "session-start": "SessionStart",
+    "user-prompt-submit": "UserPromptSubmit",
+    "stop": "Stop",
+    "session-end": "SessionEnd",
+}
+"""Every event, and how clients call it."""
+
+WAKE_OPENS = "Majordomus, not the user:"
+"""How every prompt begins that wakes a session."""
+
+OF_THE_CLIENT = "<task-notification>"
+"""How a prompt begins that the client wrote, as it does for a hook that wakes."""
+
+WAKE = "wake"
+"""The event at which a client starts what waits and wakes its session; see waiting.py."""
+
+SPEAKING = ("session-start", "user-prompt-submit")
+"""The events at which a session reads something."""
+
+
+class UnknownEventError(Exception):
+    """The command names no event that there is; the sentence says which there are."""
+
+
+class Call:
+    """What a hook has to tell: which `event` in which checkout, and of the client's words what is used.
+
+    `until` is when it must have ended, on the monotonic clock.
+    """
+
+    __slots__ = ("event", "here", "pid", "provider", "reason", "session", "source", "speaker", "until")
+
+    def __init__(self, event: str, here: Located, until: float) -> None:
+        self.event = event
+        self.here = here
+        self.until = until
+        self.pid: int | None = None
+        self.provider = "unknown"
+        self.reason: str | None = None
+        self.session: str | None = None
+        self.source: str | None = None
+        self.speaker: str | None = None
+
+    def body(self) -> dict[str, object]:
+        """The call as a server takes it: names without a value are left out."""
+        named = {name: getattr(self, name) for name in ("session", "source", "provider", "pid", "reason", "speaker")}
+        known = {name: value for name, value in named.items() if value is not None}
+        return {"root": self.here.name, "event": self.event, **known}
+
+
+def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
+    """Read the client's JSON from standard input, tell the server, and print what the session must read.
+
+    While the server is silent, `meanwhile` is done: what `alone` will need.
+    """
+    until = time.monotonic() + ALL_SECONDS
+    _end_by_then()
+    try:
+        event = _named(words)
+        context = _context(event, until, alone, meanwhile)
+    except UnknownEventError as fault:
+        tell(f"the hook did nothing: {fault}")
+        return 0
+    except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
+        tell(f"the hook did nothing: {fault!r}")
+        return 0
+    signal.setitimer(signal.ITIMER_REAL, 0)  # a document is never cut in half
+    if context:
+        _say(event, context)
+    return 0
+
+
+def _end_by_then() -> None:
+    """However long something hangs, and whoever interrupts: this process ends in time, well, with nothing said."""
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - handlers are given both
+        os._exit(0)
+
+    signal.signal(signal.SIGALRM, end)
+    signal.signal(signal.SIGINT, end)
+    signal.setitimer(signal.ITIMER_REAL, ALL_SECONDS)
+
+
+def _named(words: list[str]) -> str:
+    """The event that is named, in our spelling or in a client's; raises UnknownEventError."""
+    for event, name in EVENTS.items():
+        if words in ([event], [name]):
+            return event
+    named = f"{' '.join(words)[:MOST_WORD]} is no event" if words else "no event is named"
+    raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
+
+
+def _context(event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None) -> str:
+    given = told(MOST_INPUT)
+    try:
+        call = read_call(event, given, os.environ, until)
+    except NotLocatedError:
+        return ""
+    try:
+        return _asked(call, meanwhile if event in SPEAKING else None)
+    except (NoServerError, ValueError) as absence:
+        return alone(call, str(absence)) if event in SPEAKING else ""
+
+
+def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], until: float) -> Call:
+    """The call that a client's JSON and environment make; raises NotLocatedError where it is in no checkout."""
+    call = Call(event, locate(folder_of(given.get("cwd"))), until)
+    call.session = session_of(given.get("session_id")) or session_of(env.get("CLAUDE_CODE_SESSION_ID"))
+    call.source = _word(given.get("source"))
+    call.reason = _word(given.get("reason"))
+    call.speaker = _speaker(given.get("prompt"))
+    if "CLAUDECODE" in env and call.session == env.get("CLAUDE_CODE_SESSION_ID", call.session):
+        # Another client that was started from within a session inherits that one's environment, and not its id.
+        call.provider = "claude-code"
+        call.pid = _pid(env.get("CLAUDE_PID", ""))
+    return call
+
+
+def _speaker(prompt: object) -> str | None:
+    """Who wrote a prompt where no person did: the `client`, or it is a `wake` of ours."""
+    text = prompt if isinstance(prompt, str) else ""
+    is_of_client = text.startswith(OF_THE_CLIENT)
+    if text.startswith(WAKE_OPENS) or (is_of_client and WAKE_OPENS in text):
+        return "wake"
+    return "client" if is_of_client else None
+
+
+def _word(value: object) -> str | None:
+    named = text_of(value)
+    return named if named and named.isprintable() and len(named) <= MOST_WORD else None
+
+
+def _pid(text: str) -> int | None:
+    is_number = text.isascii() and text.isdigit() and len(text) <= 10
+    return int(text) if is_number and 0 < int(text) < 2**31 else None
+
+
+def _asked(call: Call, meanwhile: Callable[[], object] | None) -> str:
+    """What the server says; raises NoServerError or ValueError where it says nothing that can be used."""
+    answer = ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS, meanwhile=meanwhile)
+    said = answer.json() if answer.status == 200 else None
+    if not isinstance(said, dict) or not isinstance(said.get("context"), str):
+        raise NoServerError(f"the server did not take the hook: its answer is {answer.status}")
+    context: str = said["context"]
+    return context
+
+
+def _say(event: str, context: str) -> None:
+    document = {"hookSpecificOutput": {"hookEventName": EVENTS[event], "additionalContext": context}}
+    if sys.stdout is None:
+        return
+    try:
+        put(write_json(document).encode() + b"\n")
+    except OutputError as fault:
+        given_up(fault)

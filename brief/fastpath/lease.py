@@ -1,0 +1,118 @@
+"""Who holds a repository, as its lease file says, checked only against what the kernel knows."""
+
+from __future__ import annotations
+
+import os
+
+from brief.fastpath.jsontext import read_json
+from brief.fastpath.locate import read_small
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from typing import Any
+
+STATE = "majordomus"
+LEASE_SCHEMA = "majordomus.lease/v1"
+ENSURE = "start one with majordomus serve ensure"
+MOST_EPOCH = 2**53
+"""An epoch is a count of milliseconds; what is larger is damage, and no number that JSON and SQLite carry alike."""
+
+
+class NoServerError(Exception):
+    """No server answers; the sentence says why."""
+
+
+def state_dir(common_dir: str) -> str:
+    """The folder of everything that is kept for a repository."""
+    return common_dir + "/" + STATE
+
+
+def boot_id() -> str | None:
+    """What tells this run of the machine from the ones before; None where the system has no such word."""
+    text = read_small("/proc/sys/kernel/random/boot_id")
+    return text.strip() if text else None
+
+
+def process_start(pid: int) -> int | None:
+    """When a process began, in clock ticks since boot (field 22 of its stat); None where it has ended or cannot be told."""
+    text = read_small(f"/proc/{pid}/stat")
+    if not text:
+        return None
+    # The name, in parentheses, may hold anything, parentheses and spaces too: count from behind its end.
+    fields = text[text.rfind(")") + 2 :].split()
+    has_ended = fields[:1] in (["Z"], ["X"])
+    return int(fields[19]) if len(fields) > 19 and not has_ended else None
+
+
+def is_running(record: dict[str, Any]) -> bool:
+    """Whether the very process that a record names still runs: its pid, its start and this boot agree."""
+    pid, start, boot = (record.get("pid"), record.get("process_start"), record.get("boot_id"))
+    if not isinstance(pid, int) or pid <= 0 or boot != boot_id():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it is there, and somebody else's
+    return start is None or process_start(pid) == start
+
+
+def read_lease(common_dir: str) -> dict[str, Any]:
+    """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one of `common_dir`.
+
+    A copied repository brings the lease of the original along, whose server must not answer for the copy.
+    """
+    path = state_dir(common_dir) + "/lease.json"
+    text = read_small(path)
+    if text is None:
+        raise NoServerError(_why_absent(common_dir, path))
+    try:
+        record = read_json(text)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict) or not _is_path(record.get("socket")) or not _is_epoch(record.get("epoch")):
+        raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
+    written_for = record.get("common_dir", common_dir)
+    if written_for != common_dir:
+        named = str(written_for)[:400].encode("utf-8", "backslashreplace").decode()
+        raise NoServerError(
+            f"{path} was written for {named}: this repository was moved or copied; "
+            "start a server of its own with majordomus serve ensure"
+        )
+    return record
+
+
+def _is_path(value: object) -> bool:
+    try:
+        return isinstance(value, str) and value.startswith("/") and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_epoch(value: object) -> bool:
+    return type(value) is int and 0 < value <= MOST_EPOCH
+
+
+def _why_absent(common_dir: str, path: str) -> str:
+    if os.path.lexists(path):
+        return f"{path} cannot be read; look at its owner and mode"
+    folder = state_dir(common_dir)
+    if not os.access(folder if os.path.isdir(folder) else common_dir, os.W_OK):
+        return f"no server can be held: {common_dir} is read-only"
+    return f"no server holds this repository; {ENSURE}"
+
+
+def why_silent(record: dict[str, Any], fault: OSError) -> str:
+    """Why the server that a lease names did not answer, told apart as far as the kernel lets us."""
+    pid, epoch = record.get("pid"), record.get("epoch")
+    named = f"the server of epoch {epoch} (pid {pid})"
+    if isinstance(fault, (TimeoutError, BlockingIOError)):  # a full backlog refuses at once: nobody accepts
+        return f"{named} holds and is silent; majordomus serve ensure replaces it"
+    if record.get("boot_id") not in (None, boot_id()):
+        return f"{named} ended with the machine's last run; {ENSURE}"
+    if not is_running(record):
+        return f"{named} is gone and left its lease behind; {ENSURE}"
+    if isinstance(fault, PermissionError):
+        return f"{named} refuses this user: {record['socket']} is not ours to open"
+    return f"{named} does not answer at {record['socket']} ({fault.strerror or fault}); {ENSURE}"

@@ -1,0 +1,115 @@
+"""The status line of a client: the server's line, or the last one known with its age; one line at most, always exit 0.
+
+Where there is nothing to tell of, outside of git and in a repository that has no policy and was never served, it is silent.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from brief.fastpath.ask import LINE_SECONDS, ask
+from brief.fastpath.client import MOST_SESSION, folder_of, session_of, text_of, told
+from brief.fastpath.lease import NoServerError, state_dir
+from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate, read_small
+from brief.fastpath.output import put
+
+MOST_INPUT = 1_048_576
+MOST_COLUMNS = 10_000
+SEPARATOR = " · "
+NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
+
+
+def statusline() -> int:
+    """Read the client's status JSON from standard input and print one line."""
+    given = told(MOST_INPUT)
+    try:
+        here = locate(folder_of(_folder(given)))
+    except NotLocatedError:
+        return 0
+    session, columns = session_of(given.get("session_id")), _columns()
+    line = _asked(here, session) or last_known(here, session, time.time(), columns)
+    if line or has_policy(here) or os.path.exists(state_dir(here.common_dir)):
+        _say(line or fit(NOBODY, columns))
+    return 0
+
+
+def _folder(given: dict[str, object]) -> object:
+    workspace = given.get("workspace")
+    named = workspace.get("current_dir") if isinstance(workspace, dict) else None
+    return text_of(named) or given.get("cwd")
+
+
+def _columns() -> int | None:
+    """How wide the client says it is; 0 is said where nobody knows."""
+    named = os.environ.get("COLUMNS", "")
+    if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
+        return None
+    return min(int(named), MOST_COLUMNS) or None
+
+
+def _asked(here: Located, session: str | None) -> str | None:
+    params = [("root", here.name), ("format", "line")]
+    columns = _columns()
+    if columns is not None:
+        params.append(("width", str(columns)))
+    if session is not None:
+        params.append(("session", session))
+    try:
+        answer = ask(here.common_dir, "GET", "/brief", params, seconds=LINE_SECONDS)
+    except NoServerError:
+        return None
+    return answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
+
+
+def line_file(here: Located, session: str | None) -> str:
+    """Where a server keeps the last line of a checkout, or of one session in it; the names are git's own and unique."""
+    linked = here.git_dir != here.common_dir
+    checkout = "worktree-" + os.path.basename(here.git_dir) if linked else "primary"
+    return f"{state_dir(here.common_dir)}/lines/{checkout}{'~' + session if session else ''}"
+
+
+def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str | None:
+    """The line that was composed last, with its age in front, None where none was; `now` in seconds since the epoch."""
+    named = [line_file(here, session)] if session is not None and is_plain(session) else []
+    for path in (*named, line_file(here, None)):
+        line = (read_small(path) or "").strip().partition("\n")[0]
+        try:
+            composed = os.stat(path).st_mtime
+        except OSError:
+            continue
+        if line:
+            return fit(f"no answer, as of {_age(now - composed)}{SEPARATOR}{line}", columns)
+    return None
+
+
+def is_plain(session: str) -> bool:
+    """Whether the id of a session can be part of a file's name."""
+    return "/" not in session and "\0" not in session and len(session) <= MOST_SESSION
+
+
+def _age(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes}m ago"
+    return f"{minutes // 60}h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d ago"
+
+
+def fit(line: str, columns: int | None) -> str:
+    """The line without its last parts, as many as it takes to fit; the first part is never taken apart."""
+    parts = line.split(SEPARATOR)
+    while columns is not None and len(parts) > 1 and _cells(SEPARATOR.join(parts)) > columns:
+        parts.pop()
+    return SEPARATOR.join(parts)
+
+
+def _cells(text: str) -> int:
+    import unicodedata  # noqa: PLC0415 - only an old line is measured here; a server's has been
+
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
+
+
+def _say(line: str) -> None:
+    put(line.encode("utf-8", "replace") + b"\n")

@@ -1,0 +1,276 @@
+"""Alerts to write: add, set to done, acknowledge, archive, take over from a list of reminders."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from pydantic import Field
+
+from brief.core.model.brief import Wire
+from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
+from brief.core.notices.days import local_day
+from brief.core.notices.notice import Audience, Kind, Notice, Recurring, Severity
+from brief.core.notices.notice_text import ended
+from brief.core.notices.relevance import fault
+from brief.core.text.sanitize import clean, wire
+from brief.handlers.shape import FileName, SessionInputs, Words
+from brief.notices.archiving import move, why_not
+from brief.notices.finding import Found, content, find
+from brief.notices.folder_lock import turn
+from brief.notices.migrating import migrate
+from brief.notices.read_receipts import mark_seen
+from brief.notices.writing import create, set_done
+from brief.sections.alerts import notice_folders
+from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
+from brief.support.zone import zone
+
+BUG_DEP_PRIORITY = 8
+
+CHECKOUT_FIELD = "checkout"
+"""Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
+
+
+class AddInputs(SessionInputs):
+    """The notice to leave for others."""
+
+    title: Words = Field(description="what it says, in a line")
+    component: str | None = Field(default=None, max_length=200, description="the component it is about")
+    kind: Kind = Field(default=Kind.ALERT, description="what it is; locks are placed with lock place")
+    body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
+    priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said, 8 for a bug-dep")
+    severity: Severity | None = Field(default=None, description="how long it is shown without dates")
+    expires: str | None = Field(default=None, max_length=40, description="the day or moment until which it is shown")
+    fires_on: str | None = Field(default=None, max_length=40, description="the day or moment from which it is due")
+    recurring: Recurring | None = Field(default=None, description="how often it is due again")
+    audience: Audience | None = Field(default=None, description="owner keeps it from every text for a model")
+    applies_when: str | None = Field(default=None, max_length=1_000, description="whom it concerns, as a rule")
+    ticket: str | None = Field(default=None, max_length=200, description="the ticket it is about")
+
+
+class NoticeInputs(SessionInputs):
+    """The notice that is meant."""
+
+    slug: Words = Field(max_length=4_000, description="the name of the notice, or the path of its file")
+
+
+class MigrateInputs(SessionInputs):
+    """The list of reminders to take over."""
+
+    file: FileName = Field(max_length=4_000, description="a reminders list in Markdown")
+
+
+class Noticed(Wire):
+    """What became of a notice: `did` is `added`, `done`, `was done`, `moved`, `acknowledged` or `archived`.
+
+    `kind` and `title` are None for a file that was archived because it cannot be read as a notice.
+    """
+
+    did: Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
+    slug: str
+    kind: Kind | None
+    title: str | None
+    path: str
+    detail: str | None = None
+
+
+class Taken(Wire):
+    """What was taken over from a list: the new notices, those that were there, and the lines that were not read."""
+
+    source: str
+    added: tuple[str, ...]
+    left: tuple[str, ...]
+    done: int
+    unread: tuple[str, ...]
+
+
+async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
+    """Write a new notice into the repository's own folder; the same title twice makes two."""
+
+    def work() -> Noticed:
+        _refuse_unfit(asked)
+        request = service.request_context(asked.root, asked.session)
+        fields = _fields(asked, request.query.checkout)
+        made = create(_folders(service, request)[0], fields, ended(asked.body), service.now())
+        return _noticed("added", made.notice, made.path)
+
+    return await in_thread(work)
+
+
+async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+    """Set a notice to done, or a recurring one to its next time; who waits for a bug-dep is told."""
+
+    def work() -> Noticed:
+        request = service.request_context(asked.root, asked.session)
+        days, _, _ = zone(request.query.settings)
+        _refuse_held(_readable(find(_folders(service, request), asked.slug)), request.query.session)
+        done = set_done(_folders(service, request), asked.slug, service.now(), days)
+        if done.was_done:
+            return _noticed("was done", done.notice, done.path)
+        if done.fires_on is not None:
+            return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
+        if done.notice.kind is Kind.BUG_DEP:
+            return _noticed("done", done.notice, done.path, _signalled(service, request, done.notice))
+        return _noticed("done", done.notice, done.path)
+
+    return await in_thread(work)
+
+
+async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+    """Note that a session has read a courtesy, so that no channel shows it that session again."""
+
+    def work() -> Noticed:
+        request = service.request_context(asked.root, asked.session)
+        session = service.episode_meant(request.query)
+        found = find(_folders(service, request), asked.slug)
+        _, notice = content(found.file)
+        if notice.kind is not Kind.COURTESY:
+            raise UsageError(
+                f"{clean(notice.slug)} is of kind {notice.kind}, shown until it is done or its time is over"
+            )
+        marked = mark_seen(service.context.state_dir, session, [notice.slug])
+        before = "" if marked else ", who had read it before"
+        return _noticed("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
+
+    return await in_thread(work)
+
+
+async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+    """Move a notice to the archive, whatever its dates say; also a file that cannot be read as one."""
+
+    def work() -> Noticed:
+        request = service.request_context(asked.root, asked.session)
+        found = find(_folders(service, request), asked.slug)
+        if reason := why_not(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
+            raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
+        with turn(found.folder):
+            notice = _readable(found)
+            _refuse_held(notice, request.query.session)
+            path = move(found.folder, found.file.path)
+        if path is None:
+            raise NotFoundError(f"{clean(asked.slug)} is not there any more: it was archived or removed meanwhile")
+        if notice is None:
+            return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=wire(path))
+        return _noticed("archived", notice, path)
+
+    return await in_thread(work)
+
+
+async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Taken:
+    """Take a reminders list over as notices for the owner; what was taken over before is left."""
+
+    def work() -> Taken:
+        request = service.request_context(asked.root, asked.session)
+        days, _, _ = zone(request.query.settings)
+        path = os.path.join(request.here.root, asked.file)
+        source = os.path.relpath(path, request.here.root)
+        now = service.now()
+        taken = migrate(_folders(service, request)[0], path, wire(source), now, local_day(now, days))
+        return Taken(
+            source=wire(source),
+            added=tuple(made.notice.slug for made in taken.added),
+            left=taken.left,
+            done=taken.done,
+            unread=tuple(f"line {line.line}: {line.text}: {line.why}" for line in taken.unread),
+        )
+
+    return await in_thread(work)
+
+
+def _folders(service: RepositoryService, request: RequestContext) -> tuple[str, ...]:
+    return notice_folders(service.context.state_dir, request.query)
+
+
+def _refuse_unfit(asked: AddInputs) -> None:
+    """Raise UsageError for what could be written and would not be read as it was meant."""
+    if asked.kind is Kind.LOCK:
+        raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
+    if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
+        raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
+    if not clean(asked.title):
+        raise UsageError("title: a notice needs one; say in a line what the others have to know")
+    if broken := fault(asked.applies_when):
+        raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
+
+
+def _refuse_held(notice: Notice | None, session: str | None) -> None:
+    """Raise ConflictError for the lock of another session, which ends by its own word alone, or by force."""
+    if notice is not None and notice.kind is Kind.LOCK and notice.session_id not in (None, session):
+        place = f"majordomus lock release {clean(notice.component or 'COMPONENT', 60)}"
+        raise ConflictError(
+            f"{clean(notice.slug)} is a lock of session {clean(notice.session_id or '', 60)}, which ends it with "
+            f"{place}; where that session is gone, add --force"
+        )
+
+
+def _readable(found: Found) -> Notice | None:
+    """The notice in a file, None where there is none to be read."""
+    try:
+        return content(found.file)[1]
+    except MajordomusError:
+        return None
+
+
+_SPELLED = ("severity", "expires", "fires_on", "recurring", "audience", "component", "applies_when", "ticket")
+
+
+def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
+    """The front matter, in the order in which a person would write it; what is None is left out."""
+    waits = asked.kind is Kind.BUG_DEP
+    return {
+        "kind": str(asked.kind),
+        "priority": BUG_DEP_PRIORITY if waits and asked.priority is None else asked.priority,
+        **{name: str(value) for name in _SPELLED if (value := getattr(asked, name)) is not None},
+        "session_id": asked.session,
+        CHECKOUT_FIELD: checkout if waits else None,
+        "title": asked.title,
+    }
+
+
+def _signalled(service: RepositoryService, request: RequestContext, notice: Notice) -> str:
+    """Owe the session that placed a bug-dep a line, or whoever works there next; to whom."""
+    waits = notice.session_id
+    placed_by = service.board.episode(waits) if waits else None
+    checkout = placed_by.checkout if placed_by else _text_of(notice.fields.get(CHECKOUT_FIELD))
+    if not waits and not checkout:
+        return "nobody is told, since it names no session that waits"
+    service.board.follow_up(waits, checkout or request.query.checkout, _fixed(notice), service.now())
+    if placed_by is not None and placed_by.is_open:
+        return f"session {waits} is told in its next brief"
+    return f"the next session of {checkout or request.query.checkout} is told in its brief"
+
+
+def _fixed(notice: Notice) -> str:
+    ticket = clean(notice.ticket or notice.slug, 80)
+    about = f" on {clean(notice.component, 60)}" if notice.component else ""
+    return f"fixed in {ticket}{about}: update and resume ({clean(notice.title, 120)})"
+
+
+def _text_of(value: object) -> str | None:
+    """A field that another hand may have written."""
+    return value if isinstance(value, str) else None
+
+
+def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> Noticed:
+    return Noticed(did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=wire(path), detail=detail)
+
+
+def noticed_text(answer: Noticed) -> str:
+    """What became of the notice, in one line."""
+    what = " ".join(part for part in (answer.kind, clean(answer.slug)) if part)
+    title = f" ({clean(answer.title)})" if answer.title else ""
+    detail = f"; {clean(answer.detail, 400)}" if answer.detail else ""
+    return f"{answer.did}: {what}{title}{detail}\n{clean(answer.path, 1_000)}\n"
+
+
+def taken_text(answer: Taken) -> str:
+    """What was taken over and what was not, and how to retire the list."""
+    source = clean(answer.source, 400)
+    counts = f"{len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"
+    lines = [f"from {source}: {counts}, {len(answer.unread)} not read"]
+    lines += [f"added: {clean(slug)}" for slug in answer.added]
+    lines += [f"not read: {clean(line, 400)}" for line in answer.unread]
+    mend = "write anew what was not read, then " if answer.unread else ""
+    lines.append(f"To retire the list: {mend}remove {source}, and name majordomus reminders wherever it was named.")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,89 @@
+"""The brief, in the form that was asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from brief.core.model.brief import SECTIONS, Brief
+from brief.core.text.budget import narrowed, within
+from brief.core.text.line import compose_line
+from brief.core.text.page import page
+from brief.core.text.prompt import prompt
+from brief.core.text.sanitize import printable_json
+from brief.handlers.shape import Rendered, SessionInputs
+from brief.service import RepositoryService
+from brief.support.daemon_threads import in_thread
+
+SectionName = Literal["state", "peers", "mesh", "integration", "derive", "alerts"]
+Form = Literal["text", "json", "prompt", "line"]
+
+_MEDIA = {"json": "application/json"}
+
+
+class BriefInputs(SessionInputs):
+    """Which brief, and in which form."""
+
+    format: Form = Field(default="json", description="text for a person, json, prompt for a model, or the one line")
+    section: tuple[SectionName, ...] = Field(
+        default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
+    )
+    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="leave out rows to fit into so many bytes")
+    width: int | None = Field(
+        default=None, ge=0, le=10_000, description="break lines between words at so many columns, and cut the one line"
+    )
+    local: bool = Field(default=False, description="compose here and ask no other server")
+
+
+async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:
+    """Compose, or find composed, and render; a rendering is made once for all who ask within its second."""
+    kept = await service.brief(asked.root, asked.session, local=asked.local)
+    form = (asked.format, asked.section, asked.budget, asked.width)
+    if form not in kept.renderings:
+        kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
+    session = asked.session
+    if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
+        told = "\n".join(_row_texts(_chosen(kept.value, asked)))
+        await in_thread(lambda: service.told(session, told))
+    media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
+    return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
+
+
+def _rendered(brief: Brief, asked: BriefInputs) -> str:
+    if asked.format == "line":
+        return _line(brief, asked.width) + "\n"
+    return _form(_chosen(brief, asked), asked)
+
+
+def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
+    """What is shown of a brief."""
+    chosen = narrowed(_for_page(brief, asked), asked.section)
+    return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked))
+
+
+def _row_texts(brief: Brief) -> list[str]:
+    return [row.text for section in brief.sections for row in section.rows]
+
+
+def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
+    """The brief with a line that loses whole pieces where a page is too narrow; made while every section is whole."""
+    fits = asked.format != "text" or asked.width is None
+    return brief if fits else brief.model_copy(update={"line": _line(brief, asked.width)})
+
+
+def _line(brief: Brief, columns: int | None) -> str:
+    return compose_line(brief.sections, brief.generated_at, columns)
+
+
+def _form(brief: Brief, asked: BriefInputs) -> str:
+    if asked.format == "json":
+        return printable_json(brief.model_dump_json())
+    if asked.format == "prompt":
+        return prompt(brief)
+    return page(brief, asked.width)
+
+
+def brief_text(rendered: Rendered) -> str:
+    """The document as it is."""
+    return rendered.body.decode()

@@ -1,0 +1,120 @@
+"""Episodes: opened, closed and listed."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from pydantic import Field
+
+from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.sessions.episode import Episode, KnownEpisode
+from brief.core.sessions.life import MOST_CLOSED
+from brief.core.text.sanitize import ago, clean, span
+from brief.handlers.shape import Inputs, SessionInputs
+from brief.service import RepositoryService, RequestContext
+from brief.sessions.processes import find_process
+from brief.support.daemon_threads import in_thread
+
+
+class OpenInputs(SessionInputs):
+    """The episode to open."""
+
+    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
+    state: EpisodeState = Field(default=EpisodeState.UNKNOWN, description="what it does now")
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+
+
+class CloseInputs(SessionInputs):
+    """The episode to close."""
+
+    reason: str = Field(default="closed by command", min_length=1, max_length=200, description="why it ends")
+
+
+class ListInputs(Inputs):
+    """Which episodes to list."""
+
+    closed: bool = Field(default=False, description=f"list the last {MOST_CLOSED} closed ones too")
+
+
+class OneEpisode(Wire):
+    """An episode after what was done to it."""
+
+    episode: Episode
+
+
+class Episodes(Wire):
+    """Every open episode of the repository, and the ones closed last where they were asked for."""
+
+    at: Moment
+    open: tuple[KnownEpisode, ...]
+    closed: tuple[Episode, ...]
+
+
+async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpisode:
+    """Open an episode in the checkout; without an id it gets a new UUID."""
+    return await in_thread(lambda: opened(service, service.request_context(asked.root), asked))
+
+
+def opened(service: RepositoryService, request: RequestContext, asked: OpenInputs) -> OneEpisode:
+    """The episode, opened in the checkout that was looked at. Blocks on the database."""
+    known = service.board.open(
+        asked.session or str(uuid.uuid4()),
+        provider=asked.provider,
+        checkout=request.query.checkout,
+        branch=request.repository.branch,
+        process=find_process(asked.pid) if asked.pid is not None else None,
+        state=asked.state,
+        now=service.now(),
+    )
+    return OneEpisode(episode=known.episode)
+
+
+async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEpisode:
+    """Close the episode that is meant."""
+
+    def work() -> OneEpisode:
+        meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+        return OneEpisode(episode=service.board.close(meant, clean(asked.reason), service.now()))
+
+    return await in_thread(work)
+
+
+async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episodes:
+    """The episodes of every checkout of the repository."""
+
+    def work() -> Episodes:
+        service.request_context(asked.root)
+        closed = service.board.closed(MOST_CLOSED) if asked.closed else ()
+        return Episodes(at=service.now(), open=service.board.known(), closed=closed)
+
+    return await in_thread(work)
+
+
+def one_text(answer: OneEpisode) -> str:
+    """What became of the episode, in one line."""
+    episode = answer.episode
+    place = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
+    if episode.is_open:
+        return f"episode {episode.id} is open in {place}\n"
+    return f"episode {episode.id} in {place} is closed: {clean(episode.closed_reason or '')}\n"
+
+
+def list_text(answer: Episodes) -> str:
+    """A line for each episode, as the board orders them, then the closed ones, the latest first."""
+    count = len(answer.open)
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
+    lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
+    lines += [
+        f"  {e.id}  closed {ago(answer.at - e.closed)}: {clean(e.closed_reason or '')}"
+        for e in answer.closed
+        if e.closed
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
+    told = {"unheard": "unheard since the server started", "silent": "silent"}.get(standing, state.value)
+    where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
+    times = f"open {span(at - episode.since)}, heard {ago(at - episode.heard)}"
+    return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

@@ -1,0 +1,204 @@
+"""What a mod asks and tells of its session: a look every minute, the outcome of a prompt, and a person's prompt.
+
+A look is answered with the line, and with at most one prompt to submit, which is handed out once.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+from pydantic import Field
+
+from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.sessions.episode import Client, Episode, checked_id
+from brief.core.sessions.start_text import prompt_text
+from brief.core.text.line import compose_line
+from brief.core.text.sanitize import clean
+from brief.core.wakes.rules import WakeStatus, standing
+from brief.core.wakes.state import Outcome, WakeState, unchanged
+from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.outbox import PromptToSubmit, concluded, due_at, handed_out
+from brief.handlers.session_context import alerts_told, brief_told
+from brief.handlers.shape import Inputs
+from brief.handlers.waking import owes_brief, rules_for
+from brief.service import RepositoryService, RequestContext
+from brief.support.channels import Scope
+from brief.support.daemon_threads import in_thread
+from brief.support.schedule_clock import minute
+
+log = logging.getLogger(__name__)
+
+
+class MindedInputs(Inputs):
+    """A session that a mod minds, and what is known of its client."""
+
+    session: str = Field(min_length=1, max_length=200, description="the id of the session")
+    provider: str = Field(default="claude-code", max_length=40, description="whose agent it is")
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+
+
+class HeartbeatInputs(MindedInputs):
+    """What a session does now."""
+
+    state: Literal["busy", "idle", "waiting"] = Field(description="waiting: a permission or a question is open")
+    width: int | None = Field(default=None, ge=0, le=10_000, description="columns for the line")
+    draft: bool = Field(default=False, description="something stands in the prompt box")
+    scope: Scope = Field(default="project", description="where the mod is installed")
+
+
+class HeartbeatAnswer(Wire):
+    """The answer to a look. `reason` says why the switch is off; `due` is null where no wake is to come."""
+
+    at: Moment
+    line: str
+    pinned: str
+    notifications: tuple[str, ...]
+    prompt: PromptToSubmit | None
+    next_look_seconds: float
+    interval_minutes: int
+    switch: Literal["on", "off"]
+    reason: str | None
+    wakes: WakeStatus
+    due: Moment | None
+
+
+class OutcomeInputs(Inputs):
+    """What became of a prompt that a look handed out."""
+
+    session: str = Field(min_length=1, max_length=200, description="the id of the session")
+    prompt: str = Field(min_length=1, max_length=200, description="the id of the prompt")
+    outcome: Outcome = Field(description="dropped: the person had pressed Esc; held: a draft is in the box")
+    reason: str | None = Field(default=None, max_length=200, description="what the client said")
+
+
+class Recorded(Wire):
+    """Whether the outcome was one that was waited for, and whether the prompt waits to be handed out again."""
+
+    recorded: bool
+    waiting: bool
+
+
+class PromptInputs(MindedInputs):
+    """A prompt that is about to be sent; its text is nobody's business here."""
+
+    human: bool = Field(default=True, description="whether a person wrote it")
+
+
+class Attached(Wire):
+    """What goes with a prompt, empty where that is nothing; `bytes` in UTF-8."""
+
+    context: str
+    carries: Literal["brief", "alerts", "nothing"]
+    bytes: int
+
+
+# ---------------------------------------------------------------- look
+
+
+async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
+    """Note what the session does, and answer with the line and what it is to do."""
+    here, has_it = await in_thread(lambda: _heard(service, asked, EpisodeState(asked.state)))
+    service.channels.note(asked.session, asked.scope, draft=asked.draft)
+    rules, reason = rules_for(service, here, asked.session)
+    sections = await service.glance(here, asked.session)
+    # Last, since what fails after it would lose the prompt.
+    if has_it:
+        waking, prompt = await handed_out(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
+    else:
+        waking, prompt = await _waking(service, asked), None
+    now = service.now()
+    return HeartbeatAnswer(
+        at=now,
+        line=compose_line(sections, now, asked.width),
+        pinned="",
+        notifications=(),
+        prompt=prompt,
+        next_look_seconds=_next_look(service, asked, waking),
+        interval_minutes=here.query.settings.session.brief_interval_minutes,
+        switch="on" if rules.on else "off",
+        reason=reason,
+        wakes=standing(waking.cadence, rules),
+        due=due_at(waking, rules, service.board.wakes.instant(now)),
+    )
+
+
+def looked_text(answer: HeartbeatAnswer) -> str:
+    """The line alone."""
+    return f"{answer.line}\n"
+
+
+def _heard(service: RepositoryService, asked: MindedInputs, state: EpisodeState) -> tuple[RequestContext, bool]:
+    """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
+
+    The look, and False where another client has the session: then its record stays as that one says.
+    """
+    here = service.request_context(asked.root, asked.session)
+    now, checkout = service.now(), here.query.checkout
+    service.served.note(checked_id(asked.session), now)
+    if asked.pid is not None and not service.board.shown_by.note(asked.session, Client(asked.pid, checkout), now):
+        return here, False
+    known = service.board.one(asked.session)
+    episode = None if known is None else known.episode
+    if episode is None or (episode.state, episode.checkout) != (state, checkout) or _is_of_another(episode, asked.pid):
+        said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
+        opened(service, here, said)
+    return here, True
+
+
+def _is_of_another(episode: Episode, pid: int | None) -> bool:
+    """Whether the record names another process than the one that speaks."""
+    return pid is not None and (episode.process is None or episode.process.pid != pid)
+
+
+async def _waking(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:
+    return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), unchanged)))[0]
+
+
+def _next_look(service: RepositoryService, asked: HeartbeatInputs, waking: WakeState) -> float:
+    """Sooner while the session waits for a person, or something waits for the session."""
+    is_owed = waking.prompt is not None or bool(service.board.follow_ups(asked.session))
+    return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
+    """Note what became of a prompt: only now is it delivered, or not."""
+
+    def work() -> Recorded:
+        service.request_context(asked.root)
+        service.served.note(asked.session, service.now())
+        after, entries = concluded(service, asked.session, asked.prompt, asked.outcome)
+        if entries and asked.outcome == "failed":
+            log.warning(
+                "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
+            )
+        return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
+
+    return await in_thread(work)
+
+
+def recorded_text(answer: Recorded) -> str:
+    """Whether it was recorded."""
+    return "recorded\n" if answer.recorded else "not recorded: no such prompt was handed out, or it was told before\n"
+
+
+# ---------------------------------------------------------------- a prompt
+
+
+async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
+    """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
+    here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY))
+    if asked.human and await in_thread(lambda: owes_brief(service, here)):
+        context, carries = (await brief_told(service, here, "mod", prompt_text)).context, "brief"
+    else:
+        context = await alerts_told(service, here, "mod")
+        carries = "alerts" if context else "nothing"
+    return Attached(context=context, carries=carries, bytes=len(context.encode()))
+
+
+def attached_text(answer: Attached) -> str:
+    """The text as it is."""
+    return answer.context

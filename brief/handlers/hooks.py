@@ -1,0 +1,120 @@
+"""What a client's hook tells of its session, and what that session must read now."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from brief.core.model.brief import EpisodeState, Wire
+from brief.core.sessions.episode import Episode
+from brief.core.sessions.start_text import prompt_text, start_text
+from brief.handlers.episodes import CloseInputs, OpenInputs, close_episode, open_episode
+from brief.handlers.outbox import concluded
+from brief.handlers.session_context import alerts_told, aside, brief_told
+from brief.handlers.shape import SessionInputs
+from brief.handlers.waking import owes_brief, rules_of
+from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
+
+
+class HookInputs(SessionInputs):
+    """An event of a session, as its client told it."""
+
+    event: Literal["session-start", "user-prompt-submit", "stop", "session-end"] = Field(
+        description="what happens: at the first two the session reads something"
+    )
+    source: str | None = Field(default=None, max_length=100, description="how it starts: startup, resume, compact ...")
+    reason: str | None = Field(default=None, max_length=100, description="why it ends")
+    speaker: Literal["person", "client", "wake"] = Field(default="person", description="who wrote the prompt")
+    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
+    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+    channel: Literal["hook", "mod"] = Field(
+        default="hook", description="how the answer reaches the session; a hook is silent where a mod just spoke"
+    )
+
+
+class HookAnswer(Wire):
+    """What the session must read now; empty where there is nothing."""
+
+    context: str
+
+
+async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
+    """Note what the session does, and compose what it must read."""
+    request = await in_thread(lambda: service.request_context(asked.root, asked.session))
+    if asked.session is not None and service.context.absence is None:
+        await aside(_noted(service, asked, asked.session))
+    if asked.event in ("stop", "session-end") or _is_told_already(service, asked):
+        return HookAnswer(context="")
+    context = await _composed(service, request, asked)
+    if asked.channel == "mod" and asked.session is not None:
+        service.served.note(asked.session, service.now())
+    return HookAnswer(context=context)
+
+
+def hook_text(answer: HookAnswer) -> str:
+    """The text as it is."""
+    return answer.context
+
+
+# ---------------------------------------------------------------- the episode
+
+
+async def _noted(service: RepositoryService, asked: HookInputs, session: str) -> None:
+    before = next((one.episode for one in service.board.known() if one.episode.id == session), None)
+    if asked.event == "session-end":
+        if before is not None:
+            reason = f"its client ended it: {asked.reason or 'no reason given'}"
+            await close_episode(service, CloseInputs(root=asked.root, session=session, reason=reason))
+    elif asked.event != "stop" or before is not None:
+        await open_episode(service, _opened(asked, before))
+
+
+def _opened(asked: HookInputs, before: Episode | None) -> OpenInputs:
+    known = before.provider if before and asked.provider == "unknown" else asked.provider
+    state = _state(asked, before)
+    return OpenInputs(root=asked.root, session=asked.session, provider=known, state=state, pid=asked.pid)
+
+
+def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:
+    """Busy from a prompt to the end of its turn; a conversation is compacted in the midst of one."""
+    if asked.event == "user-prompt-submit":
+        return EpisodeState.BUSY
+    if asked.source == "compact" and before is not None:
+        return before.state
+    return EpisodeState.IDLE
+
+
+# ---------------------------------------------------------------- the text
+
+
+def _is_told_already(service: RepositoryService, asked: HookInputs) -> bool:
+    """Whether a settings hook asks for a session that the mod of the same client has told just now."""
+    return asked.channel == "hook" and asked.session is not None and service.served.lately(asked.session, service.now())
+
+
+async def _composed(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
+    if asked.event == "session-start":
+        return (await brief_told(service, request, asked.channel, start_text)).context
+    if asked.session is not None and service.context.absence is None:
+        return await _with_prompt(service, request, asked, asked.session)
+    return await alerts_told(service, request, asked.channel)
+
+
+async def _with_prompt(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> str:
+    """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due.
+
+    One that only begins as a wake does, while none was handed out, quotes one, and carries what any other does.
+    """
+    if asked.speaker == "wake":
+        change = await aside(in_thread(lambda: concluded(service, session, None, "submitted")))
+        if change is None or change[1]:
+            return ""
+    if (
+        asked.speaker == "person"
+        and await aside(in_thread(lambda: owes_brief(service, request)))
+        and rules_of(request).on
+    ):
+        return (await brief_told(service, request, asked.channel, prompt_text)).context
+    return await alerts_told(service, request, asked.channel)

@@ -1,0 +1,245 @@
+"""Locks: placed by one session at a time, released by it, shown and audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from pydantic import Field
+
+from brief.core.model.brief import Wire
+from brief.core.model.errors import ConflictError
+from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
+from brief.core.notices.notice import Notice
+from brief.core.notices.notice_text import ended
+from brief.core.notices.visibility import stands
+from brief.core.text.sanitize import clean, wire
+from brief.handlers.shape import SessionInputs, Words
+from brief.notices.locking import Held, Placed, Request, Stands, place, release, standing
+from brief.sections.alerts import lock_owners, notice_folders
+from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
+from brief.support.zone import zone
+
+
+class PlaceInputs(SessionInputs):
+    """The lock that is asked for."""
+
+    component: Words = Field(max_length=200, description="what nobody else is to change meanwhile")
+    title: str | None = Field(default=None, max_length=200, description="why, in a line")
+    body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
+    ttl: int | None = Field(default=None, ge=1, le=525_600, description="minutes after which it is over by itself")
+
+
+class ReleaseInputs(SessionInputs):
+    """The lock to release."""
+
+    component: Words = Field(max_length=200, description="what others may change again")
+    force: bool = Field(default=False, description="release it although another session holds it")
+
+
+class LocksInputs(SessionInputs):
+    """Which checkout's folders are looked at."""
+
+
+class Lock(Wire):
+    """A lock that stands. `since` as its file says, `owner` whether its session lives, `standing` how it names its owner."""
+
+    component: str | None
+    slug: str
+    title: str
+    session_id: str | None
+    since: str | None
+    expires: str | None
+    owner: Owner
+    standing: LockClass
+    must_name_owner: bool
+    path: str
+
+
+class Locks(Wire):
+    """Every lock that stands, and the files that may be locks and could not be read."""
+
+    locks: tuple[Lock, ...]
+    unread: tuple[str, ...]
+
+    @property
+    def fully_read(self) -> bool:
+        """Whether every lock names its owner that must; a file that cannot be read is told, and held against nobody."""
+        return not any(lock.must_name_owner and lock.standing is not LockClass.OK for lock in self.locks)
+
+
+class OneLock(Wire):
+    """A lock after what was done to it."""
+
+    did: str
+    component: str
+    slug: str
+    session_id: str | None
+    path: str
+    expires: str | None = None
+    unread: tuple[str, ...] = ()
+
+
+async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
+    """Place a lock; of callers at the same time one places it, and the others are told who holds it."""
+
+    def work() -> OneLock:
+        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
+        placed = place(_folders(service, request), _request(asked), service.now(), _stands(service, request, owner))
+        if isinstance(placed, Placed):
+            return _one("placed", asked.component, placed.notice, placed.path, _unread(placed.unread))
+        if placed.is_of(asked.session):
+            return _one("held already", asked.component, placed.notice, placed.path)
+        raise ConflictError(_held(placed, owner))
+
+    return await in_thread(work)
+
+
+async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneLock:
+    """Release the session's lock on a component."""
+
+    def work() -> OneLock:
+        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
+        session = None if asked.force and asked.session is None else service.episode_meant(request.query)
+        released = release(
+            _folders(service, request),
+            asked.component,
+            session,
+            stands=_stands(service, request, owner),
+            force=asked.force,
+            even_tracked=request.query.settings.alerts.archive_tracked,
+        )
+        return _one("released", asked.component, released[0].notice, released[0].path)
+
+    return await in_thread(work)
+
+
+async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
+    """Every lock that stands, with its owner."""
+
+    def work() -> Locks:
+        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
+        found = standing(_folders(service, request), _stands(service, request, owner))
+        days, _, _ = zone(request.query.settings)
+        since = request.query.settings.alerts.lock_owner_since
+        return Locks(
+            locks=tuple(
+                _lock(lock, path, owner(lock), must=must_name_owner(lock, since, days)) for lock, path in found.locks
+            ),
+            unread=_unread(found.unread),
+        )
+
+    return await in_thread(work)
+
+
+def _folders(service: RepositoryService, request: RequestContext) -> tuple[str, ...]:
+    return notice_folders(service.context.state_dir, request.query)
+
+
+def _request(asked: PlaceInputs) -> Request:
+    ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
+    return Request(
+        component=asked.component,
+        session_id=asked.session or "",
+        title=asked.title,
+        body=ended(asked.body),
+        ttl=ttl,
+    )
+
+
+def _stands(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Owner]) -> Stands:
+    """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
+    days, _, _ = zone(request.query.settings)
+    return lambda lock: stands(lock, service.now(), days, owner(lock))
+
+
+def _unread(files: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """A line for each file that may be a lock; where the reason names the file by itself, it is not named twice."""
+    return tuple(why if wire(path) in why else f"{wire(path)}: {why}" for path, why in files)
+
+
+def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
+    return Lock(
+        component=lock.component,
+        slug=lock.slug,
+        title=lock.title,
+        session_id=lock.session_id,
+        since=_spelled(lock.created),
+        expires=_spelled(lock.expires),
+        owner=owner,
+        standing=lock_class(lock),
+        must_name_owner=must,
+        path=wire(path),
+    )
+
+
+def _spelled(when: object) -> str | None:
+    if when is None:
+        return None
+    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else str(when)
+
+
+def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
+    """Who holds the lock, alive, gone or unknown, since when, until when, and why."""
+    component, lock = clean(held.component, 60), held.notice
+    if lock is None:
+        why = f"{wire(held.path)} cannot be read ({held.fault})"
+        return f"{component} may be locked: {why}; mend it, or release it with --force"
+    holder = (
+        f"session {clean(lock.session_id, 60)}, owner {owner(lock)}"
+        if lock.session_id
+        else "a session it does not name"
+    )
+    since = f", since {_spelled(lock.created)}" if lock.created else ""
+    until = f", until {_spelled(lock.expires)}" if lock.expires else ""
+    return f"{component} is locked by {holder}{since}{until}: {clean(lock.title, 120)} ({wire(held.path)})"
+
+
+def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:
+    return OneLock(
+        did=did,
+        component=component,
+        slug=notice.slug if notice else "",
+        session_id=notice.session_id if notice else None,
+        path=wire(path),
+        expires=_spelled(notice.expires) if notice else None,
+        unread=unread,
+    )
+
+
+def one_text(answer: OneLock) -> str:
+    """What became of the lock, and what could not be looked at."""
+    holder = f", session {clean(answer.session_id, 60)}" if answer.session_id else ""
+    unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
+    until = f", until {answer.expires}" if answer.expires else ""
+    return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}{until}\n{clean(answer.path, 1_000)}\n{unread}"
+
+
+def status_text(answer: Locks) -> str:
+    """A line for each lock."""
+    count = len(answer.locks)
+    lines = [f"{count} lock{' stands' if count == 1 else 's stand'}"]
+    lines += [_line(lock) for lock in answer.locks]
+    lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
+    return "\n".join(lines) + "\n"
+
+
+def _line(lock: Lock) -> str:
+    holder = f"session {clean(lock.session_id, 60)}, owner {lock.owner}" if lock.session_id else "no session named"
+    since = f", since {lock.since}" if lock.since else ""
+    until = f", until {lock.expires}" if lock.expires else ""
+    return f"  {clean(lock.component or '?', 60)}: {holder}{since}{until}: {clean(lock.title, 120)} ({clean(lock.slug, 80)})"
+
+
+def audit_text(answer: Locks) -> str:
+    """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
+    lines = [f"{_verdict(lock)}  {lock.standing:<14} {_line(lock).strip()}" for lock in answer.locks]
+    lines += [f"warn  unread         {clean(line, 400)}" for line in answer.unread]
+    return "\n".join(lines or ["ok    no lock stands"]) + "\n"
+
+
+def _verdict(lock: Lock) -> str:
+    if lock.standing is LockClass.OK:
+        return "ok  "
+    return "fail" if lock.must_name_owner else "warn"

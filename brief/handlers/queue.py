@@ -1,0 +1,31 @@
+"""The queue of branches, looked at anew."""
+
+from __future__ import annotations
+
+from brief.core.model.brief import Section
+from brief.core.model.errors import ConflictError
+from brief.git import base_branch
+from brief.handlers.shape import Inputs
+from brief.integration.survey import observe
+from brief.service import RepositoryService
+from brief.support.daemon_threads import in_thread
+
+
+class RefreshInputs(Inputs):
+    """Which checkout's policy names the base."""
+
+
+async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Section:
+    """Look at every branch, keep what was seen, and answer with the section that it makes."""
+
+    def work() -> None:
+        settings = service.request_context(asked.root).query.settings.integration
+        if settings.provider not in ("auto", "git"):
+            raise ConflictError(
+                f"integration.provider is {settings.provider}, so there are no branches to look at here"
+            )
+        base = base_branch(service.common_dir, settings.base)
+        observe(service.common_dir, base, service.now()).write(f"{service.context.state_dir}/observation.json")
+
+    await in_thread(work)
+    return await service.section("integration", asked.root, None)

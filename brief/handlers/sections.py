@@ -1,0 +1,41 @@
+"""One section of a brief, asked for alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from pydantic import Field
+
+from brief.core.model.brief import Section
+from brief.core.text.page import section_page
+from brief.handlers.shape import SessionInputs
+from brief.service import RepositoryService
+
+
+class SectionInputs(SessionInputs):
+    """Which checkout, and which episode asks."""
+
+
+class PeersInputs(SectionInputs):
+    """Which checkout asks who else is here, and whether other servers are asked too."""
+
+    local: bool = Field(default=False, description="tell the boards of this server alone, the caller's own among them")
+
+
+async def list_peers(service: RepositoryService, asked: PeersInputs) -> Section:
+    """Who else is here."""
+    return await service.section("peers", asked.root, asked.session, local=asked.local)
+
+
+def section_of(name: str) -> Callable[[RepositoryService, SectionInputs], Awaitable[Section]]:
+    """The handler that asks the owner of the section `name`."""
+
+    async def handler(service: RepositoryService, asked: SectionInputs) -> Section:
+        return await service.section(name, asked.root, asked.session)
+
+    return handler
+
+
+def section_text(section: Section) -> str:
+    """The section with every row it has."""
+    return section_page(section)

@@ -1,0 +1,74 @@
+"""The task of an episode: set, given a next action, ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import Field
+
+from brief.core.model.brief import Wire
+from brief.core.sessions.task import Task
+from brief.core.text.sanitize import clean
+from brief.handlers.shape import SessionInputs, Words
+from brief.service import RepositoryService
+from brief.support.daemon_threads import in_thread
+
+
+class SetInputs(SessionInputs):
+    """What an episode works on from now on."""
+
+    title: Words = Field(description="the task in a few words")
+    next: str | None = Field(default=None, description="what is done next")
+    scope: tuple[str, ...] = Field(default=(), description="a path the task is about; may be repeated")
+
+
+class NextInputs(SessionInputs):
+    """What an episode does next."""
+
+    action: Words = Field(description="the next action in a few words")
+
+
+class DoneInputs(SessionInputs):
+    """The episode whose task is done."""
+
+
+class OneTask(Wire):
+    """A task after what was done to it."""
+
+    task: Task
+
+
+async def set_task(service: RepositoryService, asked: SetInputs) -> OneTask:
+    """Begin a task; the one before it ends."""
+    return await _told(
+        service, asked, lambda meant: service.board.set_task(meant, asked.title, asked.scope, asked.next, service.now())
+    )
+
+
+async def set_next(service: RepositoryService, asked: NextInputs) -> OneTask:
+    """Say what comes next in the task."""
+    return await _told(service, asked, lambda meant: service.board.set_next(meant, asked.action, service.now()))
+
+
+async def end_task(service: RepositoryService, asked: DoneInputs) -> OneTask:
+    """End the task."""
+    return await _told(service, asked, lambda meant: service.board.end_task(meant, service.now()))
+
+
+async def _told(service: RepositoryService, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
+    def work() -> OneTask:
+        meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+        task = write(meant)
+        service.board.hear(meant, service.now())
+        return OneTask(task=task)
+
+    return await in_thread(work)
+
+
+def task_text(answer: OneTask) -> str:
+    """What became of the task, in one line."""
+    task = answer.task
+    if task.done is not None:
+        return f"done: {clean(task.title)}\n"
+    following = f"; next: {clean(task.next_action, 500)}" if task.next_action else ""
+    return f"episode {task.episode} works on: {clean(task.title)}{following}\n"

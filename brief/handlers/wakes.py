@@ -1,0 +1,272 @@
+"""The wakes of the sessions: told, paused, resumed, and one asked for at once. None of it costs a turn of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from pydantic import Field
+
+from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.errors import ConflictError, MajordomusError
+from brief.core.sessions.episode import Episode, KnownEpisode
+from brief.core.text.sanitize import ago, clean, span
+from brief.core.wakes.rules import WakeStatus, standing
+from brief.core.wakes.state import Change, WakeState, prompted, queued, unchanged, withdrawn
+from brief.handlers.outbox import due_at
+from brief.handlers.shape import Inputs, SessionInputs
+from brief.handlers.waking import composed_wake, rules_for, rules_of
+from brief.service import RepositoryService, RequestContext
+from brief.sessions.wakes import LedgerLine
+from brief.support.daemon_threads import in_thread
+
+
+class WakesInputs(Inputs):
+    """The wakes of every open session of the repository."""
+
+    counts: bool = Field(default=False, description="also what was counted of each: wakes, skips, and what it was told")
+
+
+class PauseInputs(SessionInputs):
+    """Whose wakes are meant."""
+
+    repository: bool = Field(default=False, description="every session of the repository, whichever is named")
+
+
+class WakeInputs(SessionInputs):
+    """The session to wake."""
+
+
+class WaitingWake(Wire):
+    """The prompt in an outbox; `offered` is when a client took it, whose outcome is not known yet."""
+
+    id: str
+    composed: Moment
+    offered: Moment | None
+
+
+class SessionWakes(Wire):
+    """The wakes of one open session.
+
+    `reason` says why it is not woken, `waits_for` what a wake in its outbox waits for, `unprompted` counts wakes since a
+    person spoke; `ledger` is null where it was not asked for.
+    """
+
+    session: str
+    provider: str
+    checkout: str
+    state: EpisodeState
+    task: str | None
+    standing: WakeStatus
+    reason: str | None
+    due: Moment | None
+    waiting: WaitingWake | None
+    waits_for: str | None
+    unprompted: int
+    briefed: Moment | None
+    ledger: tuple[LedgerLine, ...] | None
+
+
+class AllWakes(Wire):
+    """The wakes of every open session; `paused` is since when none of the repository is woken, `meant` the one asked about."""
+
+    at: Moment
+    paused: Moment | None
+    meant: str | None = None
+    sessions: tuple[SessionWakes, ...]
+
+
+# ---------------------------------------------------------------- list
+
+
+async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes:
+    """How the wakes of every open session stand."""
+
+    def work() -> AllWakes:
+        service.request_context(asked.root)
+        return _all(service, counts=asked.counts)
+
+    return await in_thread(work)
+
+
+def _all(service: RepositoryService, meant: str | None = None, *, counts: bool = False) -> AllWakes:
+    wakings, now, paused = service.board.wakes.open(), service.now(), service.board.wakes.all_paused()
+    told = (_one(service, one, wakings, paused, counts=counts) for one in service.board.known())
+    return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(told))
+
+
+def _one(
+    service: RepositoryService,
+    known: KnownEpisode,
+    wakings: Mapping[str, WakeState],
+    paused: datetime | None,
+    *,
+    counts: bool,
+) -> SessionWakes:
+    episode, task = known.episode, service.board.tasks().get(known.episode.id)
+    nothing = WakeState(anchor=service.board.wakes.instant(service.now()), all_paused=paused)
+    try:
+        waking = wakings.get(episode.id) or service.board.waking(episode.id) or nothing
+        stands, reason, due = _standing(service, episode, waking)
+    except MajordomusError as fault:
+        waking, stands, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
+    prompt = waking.prompt
+    return SessionWakes(
+        session=episode.id,
+        provider=episode.provider,
+        checkout=episode.checkout,
+        state=known.state,
+        task=task.title if task else None,
+        standing=stands,
+        reason=reason,
+        due=due,
+        waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
+        waits_for=_waits_for(service, known) if prompt and not prompt.offered else None,
+        unprompted=waking.unprompted,
+        briefed=waking.briefed,
+        ledger=service.board.wakes.ledger(episode.id) if counts else None,
+    )
+
+
+def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
+    """What a wake in the outbox of a session waits for."""
+    channel = service.channels.of(known.episode.id)
+    if channel is None:
+        return "a mod or a hook of its client, none of which has asked yet"
+    if known.state is EpisodeState.BUSY:
+        return "the end of its turn"
+    if known.state is EpisodeState.WAITING:
+        return "the person to answer"
+    return "the draft in its box to be sent or removed" if channel.draft else "its next look"
+
+
+def _standing(
+    service: RepositoryService, episode: Episode, waking: WakeState
+) -> tuple[WakeStatus, str | None, datetime | None]:
+    request = service.request_context(episode.checkout, episode.id)
+    rules, off = rules_for(service, request, episode.id)
+    stands = standing(waking.cadence, rules)
+    reasons = {
+        WakeStatus.ON: None,
+        WakeStatus.OFF: off,
+        WakeStatus.PAUSED: "majordomus wake resume ends that",
+        WakeStatus.LIMIT: f"{rules.limit} wakes with no prompt of a person between; the next one begins anew",
+        WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
+    }
+    return stands, reasons[stands], due_at(waking, rules, service.board.wakes.instant(service.now()))
+
+
+def wakes_text(answer: AllWakes) -> str:
+    """A line for each session, or for the one that was asked about; what was counted stands below."""
+    paused = f"; all are paused, since {span(answer.at - answer.paused)}" if answer.paused else ""
+    count, told = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{paused}"]
+    for one in told:
+        lines += [f"- {_who(one)}: {_told(one, answer.at)}", *(f"    {_counted(line)}" for line in one.ledger or ())]
+    return "\n".join(lines if answer.meant is None else lines[1:]) + "\n"
+
+
+def _who(one: SessionWakes) -> str:
+    """Where and what first, as peers are told."""
+    state = "state unknown" if one.state is EpisodeState.UNKNOWN else str(one.state)
+    provider = "" if one.provider == "unknown" else f"{clean(one.provider, 40)} "
+    task = f", {clean(one.task, 60)}" if one.task else ""
+    return f"{clean(one.checkout.rpartition('/')[2], 60)}, {state}{task} ({provider}{clean(one.session[:8])})"
+
+
+def _told(one: SessionWakes, at: datetime) -> str:
+    if one.waiting is not None:
+        since = ago(at - one.waiting.composed)
+        return (
+            f"a wake of {since} is with its client"
+            if one.waiting.offered
+            else f"a wake of {since} waits for {one.waits_for}"
+        )
+    if one.due is not None:
+        return f"woken next in {span(one.due - at)}"
+    return f"{one.standing}: {clean(one.reason or '', 400)}"
+
+
+def _counted(line: LedgerLine) -> str:
+    size = f", {line.size:,} bytes" if line.size else ""
+    return f"{line.kind} {clean(line.detail)}: {line.count}{size}"
+
+
+# ---------------------------------------------------------------- pause, resume, now
+
+
+async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
+    """Wake a session, or every one of the repository, no more; what waits is withdrawn."""
+
+    def everybody() -> None:
+        service.board.wakes.pause_all(service.now())
+        for session in service.board.wakes.open():
+            service.board.wakes.change(session, service.now(), lambda waking: withdrawn(waking, WakeStatus.PAUSED))
+
+    def pause(waking: WakeState) -> Change:
+        after, entries = withdrawn(waking, WakeStatus.PAUSED)
+        return replace(after, paused=waking.paused or service.now()), entries
+
+    return await _changed(service, asked, everybody, pause)
+
+
+async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
+    """Wake a session again, or all of the repository but those that are paused by themselves."""
+
+    def resume(waking: WakeState) -> Change:
+        return replace(waking, paused=None), ()
+
+    return await _changed(service, asked, service.board.wakes.resume_all, resume)
+
+
+async def _changed(
+    service: RepositoryService, asked: PauseInputs, everybody: Callable[[], None], one: Callable[[WakeState], Change]
+) -> AllWakes:
+    def work() -> AllWakes:
+        query = service.request_context(asked.root, asked.session).query
+        if asked.repository:
+            everybody()
+            return _all(service)
+        meant = service.episode_meant(query)
+        service.board.wakes.change(meant, service.now(), one)
+        return _all(service, meant)
+
+    return await in_thread(work)
+
+
+async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
+    """Put a prompt into the outbox of a session now; as a person asks for it, the limit begins anew and Esc is over."""
+    request = await in_thread(lambda: _look_of_meant(service, asked))
+    session = request.query.session or ""
+    waking, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
+    _refuse(service, waking, request)
+    prompt = await composed_wake(service, request)
+
+    def queue(waking: WakeState) -> Change:
+        _refuse(service, waking, request)
+        return queued(prompted(waking)[0], prompt, 0, rules_of(request), service.board.wakes.instant(service.now()))
+
+    def work() -> AllWakes:
+        service.board.wakes.change(session, service.now(), queue)
+        return _all(service, session)
+
+    return await in_thread(work)
+
+
+def _look_of_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
+    """The look for the episode that is meant, at the checkout where it is open."""
+    meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+    episode = service.board.opened(meant)
+    return service.request_context(episode.checkout, meant)
+
+
+def _refuse(service: RepositoryService, waking: WakeState, request: RequestContext) -> None:
+    """Raise ConflictError where the session is not woken, whoever asks."""
+    _, off = rules_for(service, request, request.query.session or "")
+    if off is not None:
+        raise ConflictError(f"nobody is woken here: {off}")
+    if waking.paused_since is not None:
+        raise ConflictError("its wakes are paused; majordomus wake resume ends that")
+    if waking.prompt is not None:
+        raise ConflictError("a wake waits for it already; there is never a second while one waits")

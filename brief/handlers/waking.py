@@ -1,0 +1,68 @@
+"""What the schedule, a look and `wake now` share: by which rules a session is woken, and the prompt that wakes it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import replace
+from datetime import datetime
+
+from brief.core.text.brief_digest import facts
+from brief.core.wakes.rules import Rules, rules
+from brief.core.wakes.state import Prompt, owes_with_prompt, prompted
+from brief.core.wakes.wake_text import wake_text
+from brief.handlers.session_context import shown_to
+from brief.policy import switch_reason
+from brief.service import RepositoryService, RequestContext
+from brief.support.schedule_clock import minute
+
+UNTRUSTED = (
+    "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
+    "run majordomus trust"
+)
+
+
+async def composed_wake(service: RepositoryService, request: RequestContext) -> Prompt:
+    """The prompt for the session that a look is about, as things are now."""
+    query = request.query
+    shown, kept = await asyncio.gather(shown_to(service, query), service.brief(query.root, query.session, local=False))
+    owed = [follow_up.line for follow_up in service.board.follow_ups(query.session or "")]
+    return Prompt(
+        id=uuid.uuid4().hex,
+        text=wake_text(kept.value, shown, owed),
+        facts=facts(kept.value),
+        composed=kept.value.generated_at,
+    )
+
+
+def unwritten_wake(now: datetime) -> Prompt:
+    """A prompt that is written when it is handed out, so that a thousand can be queued within a second."""
+    return Prompt(id=uuid.uuid4().hex, text="", facts="", composed=now)
+
+
+def rules_of(request: RequestContext) -> Rules:
+    """The rules of waking in a checkout."""
+    return rules(request.query.settings, minute())
+
+
+def rules_in(service: RepositoryService, root: str) -> Rules:
+    """The rules of waking in the checkout at `root`, by its policy alone; raises RepositoryError."""
+    return rules(service.checkout_config(root).settings, minute())
+
+
+def rules_for(service: RepositoryService, request: RequestContext, session: str) -> tuple[Rules, str | None]:
+    """The rules for a session as its channel is installed, and why it is not woken here; None where it is."""
+    reason = switch_reason(request.policy) or why_untrusted(service, session)
+    return replace(rules_of(request), on=reason is None), reason
+
+
+def why_untrusted(service: RepositoryService, session: str) -> str | None:
+    """Why the channel of a session may not wake it in this repository; None where it may."""
+    return UNTRUSTED if service.context.untrusted(session) else None
+
+
+def owes_brief(service: RepositoryService, request: RequestContext) -> bool:
+    """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
+    now = service.board.wakes.instant(service.now())
+    waking, _ = service.board.wakes.change(request.query.session or "", now.wall, prompted)
+    return owes_with_prompt(waking, rules_of(request), now)

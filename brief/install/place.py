@@ -1,0 +1,66 @@
+"""Where a mod lies: below a folder that is trusted, by steps of which none may be a link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from brief.fastpath.lease import state_dir
+from brief.fastpath.locate import Located
+from brief.install.mods import PROVIDERS, Mod, Scope
+from brief.support.folders import opened
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of `mod`: the folder `name` by `steps` below `base`. Edited copies of it are kept in the folder `kept`."""
+
+    mod: Mod
+    scope: Scope
+    base: Path
+    steps: tuple[str, ...]
+    name: str
+    kept: Path
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.base.joinpath(*self.steps, self.name)
+
+    @contextmanager
+    def parent(self, *, make: bool) -> Iterator[int]:
+        """A descriptor of the folder that holds it. Raises LinkInTheWayError, OSError."""
+        if make:
+            self.base.mkdir(parents=True, exist_ok=True)
+        with opened(self.base, self.steps, make=make) as descriptor:
+            yield descriptor
+
+
+def in_checkout(mod: Mod, here: Located) -> Place:
+    """The place for the sessions that start in the root of one checkout."""
+    *steps, name = (PROVIDERS[mod.provider].folder, *mod.target.split("/"))
+    return Place(mod, Scope.PROJECT, Path(here.root), tuple(steps), name, Path(state_dir(here.common_dir), "kept"))
+
+
+def of_person(mod: Mod, environ: Mapping[str, str] = os.environ) -> Place:
+    """The place for all sessions of this person, whose own links are followed: their folders are theirs."""
+    *steps, name = mod.target.split("/")
+    base = PROVIDERS[mod.provider].home(environ).joinpath(*steps)
+    kept = _state_home(environ) / "majordomus/kept"
+    return Place(mod, Scope.USER, Path(os.path.realpath(base)), (), name, kept)
+
+
+def place_of(mod: Mod, scope: Scope, here: Located | None) -> Place:
+    """The place of a mod; a project has one only where `here` is a checkout."""
+    if scope is Scope.USER:
+        return of_person(mod)
+    assert here is not None  # noqa: S101 - a command for a project has found its checkout
+    return in_checkout(mod, here)
+
+
+def _state_home(environ: Mapping[str, str]) -> Path:
+    declared = environ.get("XDG_STATE_HOME", "")
+    return Path(declared) if os.path.isabs(declared) else Path(environ.get("HOME") or Path.home(), ".local/state")

@@ -1,0 +1,114 @@
+"""What `capture status` tells: where each mod is, whether it is as it was written, and whether the client loads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from brief.core.model.brief import Wire
+from brief.core.text.sanitize import clean, wire
+from brief.install.client import Client
+from brief.install.install import Found
+from brief.install.mods import Scope
+from brief.install.place import Place
+from brief.install.wired import Wired
+
+SCHEMA: Final = "majordomus.capture/v1"
+_TOLD = 3
+
+
+class Installed(Wire):
+    """One mod at one place. `changed` names the files that are not as they were written; `off` why it does not act.
+
+    `client` is its version and `reasons` what keeps it from loading the mod: both are only looked for where the mod is
+    ours. `instead` is the person's own of the same name, where there is none for the project.
+    """
+
+    mod: str
+    provider: str
+    scope: Scope
+    path: str
+    standing: Literal["absent", "as written", "edited", "foreign"]
+    changed: tuple[str, ...]
+    off: str | None
+    client: str | None
+    reasons: tuple[str, ...]
+    instead: str | None = None
+
+
+class CaptureStatus(Wire):
+    """Every mod at the places that were asked for, and the settings of the client that name a hook of ours."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["majordomus.capture/v1"] = Field(default=SCHEMA, alias="schema")
+    mods: tuple[Installed, ...]
+    settings: tuple[Wired, ...] = ()
+
+
+def installed(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> Installed:
+    """What was found, in one record."""
+    changed = found.edited(place.mod.marker) if found.is_ours else ()
+    ours: Literal["as written", "edited"] = "edited" if changed else "as written"
+    return Installed(
+        mod=place.mod.name,
+        provider=place.mod.provider,
+        scope=place.scope,
+        path=wire(str(place.path)),
+        standing=ours if found.is_ours else "absent" if found.kind == "nothing" else "foreign",
+        changed=tuple(wire(name) for name in changed),
+        off=off,
+        client=seen.version if seen else None,
+        reasons=tuple(wire(reason) for reason in seen.reasons) if seen else (),
+        instead=None if instead is None else wire(instead),
+    )
+
+
+# ---------------------------------------------------------------- for a person
+
+
+def status_text(status: CaptureStatus) -> str:
+    """A few lines a mod, and one a settings file."""
+    lines = [line for mod in status.mods for line in _lines(mod)] + [(0, _named(one)) for one in status.settings]
+    return "".join(f"{'  ' * depth}{clean(line, 1_000)}\n" for depth, line in lines)
+
+
+def _lines(mod: Installed) -> list[tuple[int, str]]:
+    """Each line and how deep it stands."""
+    title = f"{mod.mod} for the {mod.scope}"
+    if mod.standing == "absent":
+        return _absent(mod, title)
+    if mod.standing == "foreign":
+        left = "this tool did not put it there, leaves it as it is, and says nothing of what the client makes of it"
+        return [(0, f"{title}: foreign: {mod.path}"), (1, left)]
+    edited = ", ".join(mod.changed[:_TOLD]) + (", ..." if len(mod.changed) > _TOLD else "")
+    standing = f"{mod.standing} ({edited})" if mod.changed else mod.standing
+    off = [] if mod.off is None else [(1, mod.off)]
+    loads = "nothing that is known of keeps it from loading" if not mod.reasons else "does not load it as it stands:"
+    verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {loads}")
+    return [(0, f"{title}: {standing}: {mod.path}"), *off, verdict, *((2, reason) for reason in mod.reasons)]
+
+
+def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
+    if mod.instead is not None:
+        beside = f"yours is, and one for the project would be one too many: {mod.instead}"
+        return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user tells of it")]
+    install = "majordomus capture install" + (" --scope user" if mod.scope is Scope.USER else "")
+    if mod.scope is Scope.USER or mod.off is None:
+        return [(0, f"{title}: not installed; {install} puts it there: {mod.path}")]
+    return [(0, f"{title}: not installed; {install} puts it there once the policy consents: {mod.path}"), (1, mod.off)]
+
+
+def _named(settings: Wired) -> str:
+    silent = "the hooks stay silent where the mod serves the session" if settings.hooks else ""
+    line = "where that status line is in force the mod draws none" if settings.statusline else ""
+    return f"{settings.path} names majordomus {listed(settings.commands)}; " + ", and ".join(
+        filter(None, (silent, line))
+    )
+
+
+def listed(words: Sequence[str]) -> str:
+    """The words as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

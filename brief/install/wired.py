@@ -1,0 +1,68 @@
+"""Which of our hooks, and whether our status line, the client's settings name; the files are read and never written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from brief.core.model.brief import Wire
+from brief.core.text.sanitize import wire
+from brief.fastpath.hook import EVENTS, WAKE
+from brief.install.client import inner, read_document, settings_files
+from brief.install.mods import PROVIDERS
+
+STATUSLINE = "statusline"
+
+_COMMAND = re.compile(
+    r"""(?:(?:^|[\s/'"`;&|(])majordomus['"]?|\s-m\s+brief)\s+(?:hook\s+([\w-]+)|statusline)(?![\w./-])"""
+)
+"""The script by any path, or the module by any interpreter; the mod looks for the same."""
+
+_EVENTS = {**{name: event for event, name in EVENTS.items()}, **{event: event for event in (*EVENTS, WAKE)}}
+
+
+class Wired(Wire):
+    """One settings file, with the events of our hooks that it names, and whether it names our status line."""
+
+    path: str
+    hooks: tuple[str, ...]
+    statusline: bool
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What it names, as words of a command."""
+        return (*(f"hook {event}" for event in self.hooks), *((STATUSLINE,) if self.statusline else ()))
+
+
+def wired(provider: str, root: str | None, environ: Mapping[str, str] = os.environ) -> tuple[Wired, ...]:
+    """The settings files that name a command of ours: the person's, and those of the checkout `root` if there is one."""
+    paths = dict.fromkeys(settings_files(PROVIDERS[provider].home(environ), root))
+    looked_at = (_looked_at(path) for path in paths)
+    return tuple(one for one in looked_at if one.commands)
+
+
+def _looked_at(path: Path) -> Wired:
+    settings = read_document(path)
+    runs = [_spelled(run) for entries in inner(settings, "hooks").values() for run in _runs(entries)]
+    events = dict.fromkeys(_EVENTS[name] for run in runs for name in _COMMAND.findall(run) if name in _EVENTS)
+    line = _COMMAND.search(_spelled(settings.get("statusLine")))
+    return Wired(path=wire(str(path)), hooks=tuple(events), statusline=line is not None and line[1] is None)
+
+
+def _runs(entries: object) -> Iterator[object]:
+    """What the entries of one event run; whatever is not of the client's shape is none."""
+    for entry in entries if isinstance(entries, list) else ():
+        named = entry.get("hooks") if isinstance(entry, dict) else None
+        yield from named if isinstance(named, list) else ()
+
+
+def _spelled(run: Any) -> str:
+    """The command of a hook or a status line with its words behind it; empty where it is none."""
+    if not isinstance(run, dict):
+        return ""
+    args = run.get("args")
+    words = [run.get("command"), *(args if isinstance(args, list) else ())]
+    return " ".join(word for word in words if isinstance(word, str))

@@ -1,0 +1,110 @@
+"""Which courtesies a session has seen: one small file a session, in which each is marked once, whoever showed it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+
+from brief.core.notices.slug import digest
+from brief.core.text.sanitize import wire
+from brief.notices.folder_lock import NoticeError, hold, told
+from brief.support.fence import refuse_if_superseded
+from brief.support.files import UnreadableFileError, read_bounded
+
+KEPT = timedelta(days=30)
+"""How long after its last mark the file of a session is kept."""
+
+_MOST = 262_144
+
+
+def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str] | None:
+    """Those of the slugs that the session has seen; None where nobody knows, so that all are shown."""
+    if not _is_known(session_id):
+        return None
+    try:
+        marks = _marks(read_bounded(_path(state_dir, session_id), _MOST))
+    except FileNotFoundError:
+        return frozenset()
+    except UnreadableFileError:
+        return None
+    return frozenset(slug for slug in slugs if _mark(slug) in marks)
+
+
+def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
+    """Mark the slugs as seen by the session, and tell those that were not yet: each is told to one caller alone.
+
+    Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError,
+    SupersededError.
+    """
+    if not _is_known(session_id) or not slugs:
+        return frozenset()
+    refuse_if_superseded()
+    path = _path(state_dir, session_id)
+    with told(path):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
+        )
+    try:
+        hold(descriptor, path)
+        with told(path):
+            return _added(descriptor, path, slugs)
+    finally:
+        os.close(descriptor)
+
+
+def prune_seen(state_dir: str, now: datetime) -> int:
+    """Remove what sessions saw that marked nothing for 30 days; how many they were. What cannot be removed stays.
+
+    Raises SupersededError.
+    """
+    removed = 0
+    for path in _older(f"{state_dir}/seen", (now - KEPT).timestamp()):
+        refuse_if_superseded()
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            removed += 1
+    return removed
+
+
+def _older(folder: str, oldest: float) -> Iterator[str]:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                yield entry.path
+
+
+def _is_known(session_id: str | None) -> bool:
+    return bool(session_id and session_id.strip())
+
+
+def _path(state_dir: str, session_id: str | None) -> str:
+    """The file of a session; its id is other people's text, and never the name of a file."""
+    return f"{state_dir}/seen/{digest((session_id or '').strip(), characters=32)}"
+
+
+def _mark(slug: str) -> bytes:
+    return digest(slug, characters=32).encode()
+
+
+def _marks(content: bytes) -> frozenset[bytes]:
+    return frozenset(content.split(b"\n"))
+
+
+def _added(descriptor: int, path: str, slugs: Collection[str]) -> frozenset[str]:
+    """The slugs that are marked now and were not before; the file is held."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(slugs):
+        raise NoticeError(f"{wire(path)} cannot hold what the session has seen; remove it")
+    before = os.pread(descriptor, _MOST, 0)
+    marks = _marks(before)
+    new = frozenset(slug for slug in slugs if _mark(slug) not in marks)
+    # A crash may have cut the last mark short, and the next must not be glued to it.
+    torn = b"\n" if before and not before.endswith(b"\n") else b""
+    if new:
+        refuse_if_superseded()
+        os.write(descriptor, torn + b"".join(_mark(slug) + b"\n" for slug in sorted(new)))
+    return new

@@ -1,0 +1,205 @@
+"""The notices that sessions leave each other, judged for the one who asks: the most urgent first."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from itertools import compress
+from typing import TypeVar
+
+from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Level, Row, ShownNotice, Status, Unparsable
+from brief.core.model.errors import MajordomusError
+from brief.core.notices.locks import Owner
+from brief.core.notices.notice import Audience, Kind, Notice
+from brief.core.notices.relevance import Focus, Truth, applies, fault
+from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
+from brief.core.text.sanitize import clean
+from brief.notices.store import NoticeSnapshot
+from brief.sections.context import SectionContext, SectionQuery, own_episode
+from brief.support.zone import zone
+
+Read = TypeVar("Read")
+Otherwise = TypeVar("Otherwise")
+
+TOP = 8
+"""How many notices a brief names; `alerts list` names them all."""
+
+ELSEWHERE = "its applies_when does not hold here"
+
+URGENT_FROM = 8
+"""The priority from which a bug-dep or a due obligation is pinned."""
+
+_PLURAL = {Kind.COURTESY: "courtesies"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What lay in the folders, judged: `shown` in order, and the rest with the reasons."""
+
+    snapshot: NoticeSnapshot
+    shown: tuple[Shown, ...]
+    hidden: tuple[Hidden, ...]
+    expired: tuple[Expired, ...]
+
+
+def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
+    """The most urgent notices; partial where a file or a folder could not be read."""
+    section = listed(context, query, judged(context, query), audiences=(Audience.ALL,))
+    left_out = max(0, len(section.rows) - TOP)
+    return section.model_copy(update={"rows": section.rows[:TOP], "omitted": left_out})
+
+
+def judged(context: SectionContext, query: SectionQuery) -> Judged:
+    """Every notice, judged now and for the focus of the one who asks."""
+    snapshot = context.notices(notice_folders(context.state_dir, query))
+    now, (days, _, _) = context.now(), zone(query.settings)
+    focus = focus_of(context, query)
+    owner = lock_owners(context)
+    verdicts = [judge(notice, now, days, owner(notice)) for notice in snapshot.notices]
+    shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
+    here = [applies(one.notice.applies_when, focus) is not Truth.NO for one in shown]
+    return Judged(
+        snapshot=snapshot,
+        shown=tuple(sorted(compress(shown, here), key=order)),
+        hidden=(
+            *(verdict for verdict in verdicts if isinstance(verdict, Hidden)),
+            *(Hidden(one.notice, ELSEWHERE) for one, is_here in zip(shown, here, strict=True) if not is_here),
+        ),
+        expired=tuple(verdict for verdict in verdicts if isinstance(verdict, Expired)),
+    )
+
+
+def listed(
+    context: SectionContext, query: SectionQuery, found: Judged, audiences: Collection[Audience]
+) -> AlertsSection:
+    """The section with every notice for one of the audiences; unreadable files come first, since they hide the most."""
+    shown = [one for one in found.shown if one.notice.audience in audiences]
+    own = _readable(lambda: own_episode(context, query), None)
+    reason = _unreadable(found.snapshot)
+    return AlertsSection(
+        status=Status.PARTIAL if reason else Status.READ,
+        headline=_headline(shown, in_full=reason is None),
+        rows=(*_unreadable_rows(found.snapshot), *(_row(one, own.episode.id if own else None) for one in shown)),
+        data=AlertsData(
+            shown=tuple(_told(one) for one in shown),
+            hidden=len(found.snapshot.notices) - len(shown),
+            unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
+        ),
+        reason=reason,
+        as_of=context.now(),
+    )
+
+
+def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
+    """The folder of the repository, then those of the policy, relative ones below the checkout."""
+    declared = (os.path.join(query.root, folder) for folder in query.settings.alerts.folders)
+    return (os.path.join(state_dir, "notices"), *declared)
+
+
+def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
+    """What the one who asks works on, as far as it is known.
+
+    The component is the one that was named, else the scope of the task where that is a single bare name, else the
+    policy's. Of the paths only the task's scope is known. What cannot be read now is not known, and so hides nothing.
+    """
+    scope = _readable(lambda: _scope(context, query), None)
+    bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
+    checkouts = _readable(context.worktrees, ())
+    here = next((checkout for checkout in checkouts if checkout.root == query.root), None)
+    return Focus(
+        component=query.component or bare or query.settings.alerts.component,
+        repo=os.path.basename(checkouts[0].root.removesuffix(".git").rstrip("/")) if checkouts else None,
+        branch=here.branch if here else None,
+        paths=scope,
+        agent=None,
+    )
+
+
+def _scope(context: SectionContext, query: SectionQuery) -> tuple[str, ...] | None:
+    own = own_episode(context, query)
+    task = context.sessions.tasks().get(own.episode.id) if own else None
+    return task.scope if task and task.scope else None
+
+
+def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwise:
+    """What can be read now, else `otherwise`: sessions or checkouts that cannot must not hide the notices."""
+    try:
+        return read()
+    except MajordomusError:
+        return otherwise
+
+
+def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
+    """What tells of a lock whether the session that placed it lives: by what its client records, else by the board.
+
+    What cannot be read is unknown. Each is found out once, so that 500 locks cost no more than their sessions.
+    """
+
+    @cache
+    def recorded() -> frozenset[str]:
+        return frozenset(one.id for one in context.seen().sessions if one.state is not EpisodeState.UNKNOWN)
+
+    @cache
+    def owner(session: str) -> Owner:
+        if session in _readable(recorded, frozenset()):
+            return Owner.ALIVE
+        return _readable(lambda: context.sessions.owner(session), Owner.UNKNOWN)
+
+    def lock_owner(lock: Notice) -> Owner:
+        if lock.kind is not Kind.LOCK or lock.session_id is None:
+            return Owner.UNKNOWN
+        return owner(lock.session_id)
+
+    return lock_owner
+
+
+def _told(one: Shown) -> ShownNotice:
+    notice = one.notice
+    return ShownNotice(
+        slug=notice.slug, kind=notice.kind, priority=notice.priority, title=notice.title, countdown=one.countdown
+    )
+
+
+def _headline(shown: list[Shown], *, in_full: bool) -> str:
+    if not shown:
+        return "no notices" if in_full else "no notices that could be read"
+    kinds = Counter(one.notice.kind for one in shown)
+    told = ", ".join(
+        f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()
+    )
+    return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}"
+
+
+def _row(one: Shown, own: str | None) -> Row:
+    notice = one.notice
+    about = f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else str(notice.kind)
+    mine = own is not None and notice.session_id == own
+    holder = (", yours" if mine else f", owner {one.lock_owner}") if one.lock_owner else ""
+    ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
+    when = f" {one.countdown}" if one.countdown else ""
+    broken = f"; applies_when cannot be judged: {fault(notice.applies_when)}" if fault(notice.applies_when) else ""
+    text = f"{about}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)}){clean(broken, 200)}"
+    if mine or not _is_urgent(one):
+        return Row(text=text)
+    return Row(text=text, level=Level.HIGH, pin=about)
+
+
+def _is_urgent(one: Shown) -> bool:
+    kind, priority = one.notice.kind, one.notice.priority
+    return kind is Kind.LOCK or (priority >= URGENT_FROM and (kind is Kind.BUG_DEP or one.fired))
+
+
+def _unreadable(snapshot: NoticeSnapshot) -> str | None:
+    said = []
+    if snapshot.unparsable:
+        count = len(snapshot.unparsable)
+        said.append(f"{count} notice file{'' if count == 1 else 's'} could not be read")
+    said += [f"{clean(folder)}: {why}" for folder, why in snapshot.folders_unread]
+    return "; ".join(said) or None
+
+
+def _unreadable_rows(snapshot: NoticeSnapshot) -> list[Row]:
+    return [Row(text=f"unreadable: {clean(file, 120)}: {clean(why)}") for file, why in snapshot.unparsable]

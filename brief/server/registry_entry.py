@@ -1,0 +1,97 @@
+"""The entry by which the servers of other clones find this one, written again when more is known."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from brief.clones.entries import Entry, folder_id
+from brief.clones.kinship import RootCommits
+from brief.core.model.errors import GitError
+from brief.core.text.sanitize import wire
+from brief.fastpath.lease import boot_id, process_start
+from brief.git import Checkout
+from brief.server.holder import Holder
+from brief.server.owned_file import Made
+from brief.support.daemon_threads import in_thread
+from brief.support.files import replace
+
+START_SECONDS = 0.3
+RELEARN_SECONDS = 30.0
+
+
+class Listing:
+    """The entry of one server in `folder`. It names the primary checkout, or the holder's own where that is bare."""
+
+    def __init__(
+        self, folder: Path, holder: Holder, roots: RootCommits, worktrees: Callable[[], Sequence[Checkout]]
+    ) -> None:
+        self._holder = holder
+        self._roots = roots
+        self._worktrees = worktrees
+        self._root = holder.root
+        self._folder = folder_id(holder.lease.common_dir)
+        self._path = _reserved(folder, holder)
+        self._made = Made.at(self._path)
+        self._written = ""
+
+    async def enter(self) -> None:
+        """Write the entry; a repository that git needs long for gets one without its root commits first."""
+        self._learning = in_thread(self._learn)
+        await asyncio.wait((self._learning,), timeout=START_SECONDS)
+        self._write()
+
+    async def keep(self) -> None:
+        """Write the entry again whenever something was learned, or somebody removed it."""
+        while True:
+            await self._learning
+            with contextlib.suppress(OSError):
+                self._write()
+            await asyncio.sleep(RELEARN_SECONDS)
+            if not self._roots.settled:
+                self._learning = in_thread(self._learn)
+
+    def remove(self) -> None:
+        """Remove the entry, if it is still the one written here."""
+        self._made.remove()
+
+    def _learn(self) -> None:
+        self._roots.learn()
+        with contextlib.suppress(GitError):
+            primary = next(tree for tree in self._worktrees() if tree.primary)
+            self._root = self._holder.root if primary.bare else primary.root
+
+    def _write(self) -> None:
+        text = self._entry().model_dump_json()
+        if text != self._written or not os.path.lexists(self._path):
+            replace(self._path, text.encode())
+            self._made, self._written = Made.at(self._path), text
+
+    def _entry(self) -> Entry:
+        holder, known = self._holder, self._roots.known
+        return Entry(
+            epoch=holder.lease.epoch,
+            pid=holder.pid,
+            process_start=process_start(holder.pid),
+            boot_id=boot_id(),
+            common_dir=wire(holder.lease.common_dir),
+            folder=self._folder,
+            root=wire(self._root),
+            root_commits=None if known is None else tuple(sorted(known)),
+            socket=wire(str(holder.socket)),
+            version=holder.version,
+            since=holder.since,
+        )
+
+
+def _reserved(folder: Path, holder: Holder) -> Path:
+    """The path of an entry that is ours alone: two servers may have begun in the same millisecond."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name in (f"{holder.lease.epoch}.json", f"{holder.socket.stem}.json"):
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            return folder / name
+    raise FileExistsError(f"{folder} holds an entry of epoch {holder.lease.epoch} already; remove it")

@@ -1,0 +1,197 @@
+"""The schedule of one server: a prompt into the outbox of each session that is to be woken, once an interval.
+
+When that is due is judged by `core/cadence.py` alone. APScheduler only calls at the time; a look of our own, by a clock
+that is never set, adds and drops sessions and places the next beat anew wherever it is not when it should be: after a
+policy was changed, a brief was told by another channel, or a wall clock was set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+from brief.core.model.errors import MajordomusError
+from brief.core.wakes.rules import NOTHING, Queue, Rules, remaining, verdict
+from brief.core.wakes.state import Entry, Prompt, WakeState, begun_anew, unchanged
+from brief.core.wakes.state import beat as beaten
+from brief.handlers.waking import composed_wake, rules_in, unwritten_wake, why_untrusted
+from brief.server.strain import SchedulerLoad
+from brief.service import RepositoryService
+from brief.support.daemon_threads import in_thread
+from brief.support.schedule_clock import minute
+
+if TYPE_CHECKING:
+    from brief.server.beats import Beats
+
+LOOKS_A_MINUTE = 6
+"""How often the schedule looks whether its beats are where they should be."""
+
+MOST_AT_ONCE = 4
+"""How many prompts are composed at the same time."""
+
+TOLERANCE = timedelta(seconds=1)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A session that is to be woken: by which rules, how its wakes stand, and since when it is owed one of its own."""
+
+    rules: Rules
+    waking: WakeState
+    called: datetime | None
+
+
+class Schedule:
+    """Wakes the sessions of a desk, for as long as `holds` says that this server may write."""
+
+    def __init__(self, service: RepositoryService, strain: SchedulerLoad, holds: Callable[[], bool]) -> None:
+        self._service = service
+        self._strain = strain
+        self._holds = holds
+        self._wakes = service.board.wakes
+        self._beats: Beats | None = None
+        self._off: set[str] = set()
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+
+    async def keep(self) -> None:
+        """Look, six times a minute, until this server holds no more."""
+        try:
+            while self._holds():
+                try:
+                    await self.look()
+                except Exception:
+                    log.exception("the schedule could not look; it does so again")
+                await asyncio.sleep(minute().total_seconds() / LOOKS_A_MINUTE)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """Call for nobody any more."""
+        if self._beats is not None:
+            self._beats.end()
+            self._beats = None
+
+    async def look(self) -> None:
+        """Give every session that is to be woken its beats, in their place, and all others none."""
+        plans = await in_thread(self._plans)
+        if self._beats is None:
+            if not plans:
+                return
+            self._beats = await _begun(self.beat, self._strain.fault)
+        for session in self._beats.sessions() - plans.keys():
+            self._beats.drop(session)
+        for session, plan in plans.items():
+            if not self._beats.is_under_way(session):
+                self._place(self._beats, session, plan)
+
+    def _place(self, beats: Beats, session: str, plan: _Plan) -> None:
+        now = self._wakes.instant(self._service.now())
+        is_due = isinstance(verdict(plan.waking.cadence, plan.rules, now, plan.called), Queue)
+        left = NOTHING if is_due else remaining(plan.waking.anchor, plan.rules.interval, now)
+        placed = beats.next(session)
+        is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
+        if not is_in_place or beats.interval(session) != plan.rules.interval:
+            beats.place(session, now.wall + left, plan.rules.interval)
+
+    def _plans(self) -> dict[str, _Plan]:
+        """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
+        rules, wakings = self._rules(), self._wakes.open()
+        on = {session: each for session, each in rules.items() if each.on}
+        for session in rules.keys() - on.keys() - self._off:
+            self._begin_anew(session, known=session in wakings)
+        for session in self._off & on.keys():
+            self._begin_anew(session, known=True)
+        self._off = rules.keys() - on.keys()
+        plans = {session: self._plan(session, each, wakings) for session, each in on.items()}
+        return {session: plan for session, plan in plans.items() if plan is not None}
+
+    def _plan(self, session: str, rules: Rules, wakings: dict[str, WakeState]) -> _Plan | None:
+        """None where it cannot be read how the wakes of the session stand, which `wake list` tells."""
+        with contextlib.suppress(MajordomusError):
+            return _Plan(rules, self._known(session, wakings), self._called(session))
+        return None
+
+    def _called(self, session: str) -> datetime | None:
+        """Since when the last thing is owed to a session that is worth a wake of its own."""
+        return max((follow_up.since for follow_up in self._service.board.follow_ups(session)), default=None)
+
+    def _known(self, session: str, wakings: dict[str, WakeState]) -> WakeState:
+        """How the wakes of a session stand, known by the steady clock too."""
+        waking = wakings.get(session)
+        if waking is not None and waking.anchor.steady is not None:
+            return waking
+        return self._wakes.change(session, self._service.now(), unchanged)[0]
+
+    def _rules(self) -> dict[str, Rules]:
+        """The rules for every open session; none for one whose checkout cannot be looked at."""
+        checkouts: dict[str, Rules | None] = {}
+        found: dict[str, Rules] = {}
+        for one in self._service.board.known():
+            if one.episode.checkout not in checkouts:
+                checkouts[one.episode.checkout] = self._rules_in(one.episode.checkout)
+            rules = checkouts[one.episode.checkout]
+            if rules is not None:
+                found[one.episode.id] = self._as_trusted(rules, one.episode.id)
+        return found
+
+    def _as_trusted(self, rules: Rules, session: str) -> Rules:
+        return replace(rules, on=False) if rules.on and why_untrusted(self._service, session) else rules
+
+    def _rules_in(self, checkout: str) -> Rules | None:
+        with contextlib.suppress(MajordomusError):
+            return rules_in(self._service, checkout)
+        return None
+
+    def _begin_anew(self, session: str, *, known: bool) -> None:
+        if not known:
+            return
+        with contextlib.suppress(MajordomusError):
+            now = self._wakes.instant(self._service.now())
+            self._wakes.change(session, now.wall, lambda waking: begun_anew(waking, now))
+
+    # ------------------------------------------------------------ a beat
+
+    async def beat(self, session: str) -> None:
+        """Do what is due for one session."""
+        async with self._turns:
+            await self._judged(session)
+
+    async def _judged(self, session: str) -> None:
+        checkout = await self._done(session, None)
+        if checkout is not None:  # only what it would say tells whether the session is woken at all
+            request = await in_thread(lambda: self._service.request_context(checkout, session))
+            await self._done(session, await composed_wake(self._service, request))
+
+    async def _done(self, session: str, composed: Prompt | None) -> str | None:
+        """Do what is due by the rules of now, also if they were others while the prompt was composed.
+
+        The checkout of the session where a wake is due and its prompt must be composed first, else None.
+        """
+        checkout, entries = await in_thread(lambda: self._beaten(session, composed))
+        self._strain.count(entries)
+        return checkout
+
+    def _beaten(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
+        known = self._service.board.one(session)
+        if known is None or not self._holds():
+            return None, ()
+        checkout, moment = known.episode.checkout, self._service.now()
+        rules, now = self._as_trusted(rules_in(self._service, checkout), session), self._wakes.instant(moment)
+        called = self._called(session)
+        prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
+        waking, entries = self._wakes.change(session, moment, lambda waking: beaten(waking, rules, now, prompt, called))
+        return checkout if isinstance(verdict(waking.cadence, rules, now, called), Queue) else None, entries
+
+
+async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:
+    """The beats of nobody yet; what they are made of is loaded beside the loop, which goes on answering."""
+    module = await in_thread(lambda: importlib.import_module("brief.server.beats"))
+    return cast("type[Beats]", module.Beats)(beat, faulty)

@@ -1,0 +1,317 @@
+"""The desk of one repository: what any question about one of its checkouts is answered from.
+
+A server keeps one for as long as it lives; a command that finds no server makes one for a single answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from brief.clones.neighbours import Neighbourhood
+from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
+from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Level, Repository, Section
+from brief.core.model.errors import (
+    GitError,
+    MajordomusError,
+    NoServerError,
+    RepositoryError,
+    StoreError,
+    SupersededError,
+    UsageError,
+)
+from brief.core.policy.settings import Settings
+from brief.core.text.sanitize import clean, wire
+from brief.derive.lock_state import standing
+from brief.fastpath.lease import state_dir
+from brief.fastpath.locate import Located, read_small
+from brief.git import Checkout, WorktreeCache, checkout_at, repository
+from brief.notices.store import NoticeSnapshot, NoticeStore
+from brief.policy import Policy, PolicyCache, switch_reason
+from brief.sections import READERS
+from brief.sections.alerts import notice_folders
+from brief.sections.context import SectionContext, SectionQuery, Sessions, own_episode
+from brief.sections.peers import peers_of, with_one_less
+from brief.sessions.board import Board
+from brief.sessions.client_records import SeenSessions, seen_folder
+from brief.support.channels import Channels
+from brief.support.daemon_threads import in_thread
+from brief.support.files import stamp
+from brief.support.served import Served
+from brief.support.single_flight import SingleFlight
+from brief.support.ttl_cache import CacheEntry, TtlCache
+from brief.support.waiters import Waiters
+from brief.trust import WAKING, Trust, effective
+
+GIT_SECONDS = 1.0
+
+NOBODY = ""
+"""What no session is called: who asks under this name asks for everybody."""
+
+_MOST_NAMED = 5
+"""How many episodes a mistake names of which one may be meant."""
+
+_LEAST_LETTERS = 6
+"""How many letters of an id may stand for the whole."""
+
+_OWN = ("state", "alerts")
+_OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
+
+
+class CheckoutConfig(NamedTuple):
+    """A checkout, its policy, the settings in force there, and a sentence for each that is not trusted."""
+
+    here: Located
+    policy: Policy
+    settings: Settings
+    untrusted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections.
+
+    `world` lists the checkouts as they were listed for this look, so that one look lists them once.
+    """
+
+    here: Located
+    query: SectionQuery
+    repository: Repository
+    context: SectionContext
+    policy: Policy
+    notes: tuple[str, ...]
+    signature: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """The sections that are alike in every checkout of the same settings, asked for everybody.
+
+    They keep their urgent rows alone, and `peers` are the sessions told in them.
+    """
+
+    sections: tuple[Section, ...]
+    peers: frozenset[str]
+
+
+class RepositoryService:
+    """Answers for every checkout of the repository whose git folder is `common_dir`.
+
+    `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
+    `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
+    `remarks` gives whole sentences for the notes of every brief; `deadline_seconds` bounds the sections of each brief.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
+        self,
+        common_dir: str,
+        *,
+        now: Callable[[], datetime],
+        sessions: Sessions,
+        absence: str | None,
+        identity: Callable[[str], AnsweredBy],
+        composed: Callable[[RequestContext, Brief], None] | None = None,
+        neighbours: Callable[[], Neighbourhood] | None = None,
+        remarks: Callable[[], tuple[str, ...]] = tuple,
+        deadline_seconds: float = DEADLINE_SECONDS,
+    ) -> None:
+        self.common_dir = common_dir
+        self.now = now
+        self.served = Served()
+        self.waiters = Waiters()
+        self.channels = Channels()
+        self._sessions = sessions
+        self._absence = absence
+        self._identity = identity
+        self._told = composed
+        self._remarks = remarks
+        self._worktrees = WorktreeCache(common_dir)
+        self._policies = PolicyCache()
+        self._seen = SeenSessions(seen_folder())
+        self._notices: dict[tuple[str, ...], NoticeStore] = {}
+        self._composer = Composer(READERS, deadline_seconds)
+        self._looks: SingleFlight[RequestContext] = SingleFlight()
+        self._fresh: TtlCache[Brief] = TtlCache()
+        self._glances: TtlCache[_Others] = TtlCache()
+        self.context = SectionContext(
+            common_dir=common_dir,
+            state_dir=state_dir(common_dir),
+            now=now,
+            sessions=sessions,
+            absence=absence,
+            worktrees=lambda: self._worktrees.read(GIT_SECONDS),
+            notices=self._snapshot,
+            seen=self._seen.read,
+            neighbours=neighbours,
+            untrusted=self._untrusted,
+        )
+
+    def _untrusted(self, session: str) -> bool:
+        """Whether the channel of a session is its person's own, and nothing of theirs is to wake sessions here."""
+        channel = self.channels.of(session)
+        needs_trust = channel is not None and channel.scope == "user"
+        return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
+
+    @property
+    def board(self) -> Board:
+        """The board, which only a server has; raises NoServerError elsewhere."""
+        if not isinstance(self._sessions, Board):
+            raise NoServerError(self._absence or "no server holds this repository")
+        return self._sessions
+
+    def checkout_config(self, root: str) -> CheckoutConfig:
+        """What holds in the checkout of the folder `root`, which must be one of this repository. Blocks on files."""
+        here = checkout_at(self._real(root))
+        if here.common_dir != self.common_dir:
+            raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
+        policy = self._policies.read(here.root)
+        settings, untrusted = effective(policy.settings, Trust.read(), self.common_dir, here.root)
+        return CheckoutConfig(here, policy, settings, untrusted)
+
+    def request_context(self, root: str, session: str | None = None, *, local: bool = False) -> RequestContext:
+        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
+        here, policy, settings, untrusted = self.checkout_config(root)
+        query = SectionQuery(root=here.root, settings=settings, session=session, local=local)
+        checkouts, note = self._listed()
+        place = repository(here, checkouts) if checkouts else _unlisted(here)
+        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note, *self._remarks())
+        return RequestContext(
+            here=here,
+            query=query,
+            repository=place,
+            context=replace(self.context, worktrees=lambda: checkouts) if checkouts else self.context,
+            policy=policy,
+            notes=tuple(clean(text, 600) for text in notes),
+            signature=(checkouts, place, notes, settings, *self._signature(query)),
+        )
+
+    def _real(self, root: str) -> str:
+        """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
+        if "\\" not in root or os.path.isdir(root):
+            return root
+        return next((tree.root for tree in self._listed()[0] if wire(tree.root) == root), root)
+
+    def _listed(self) -> tuple[tuple[Checkout, ...], tuple[str, ...]]:
+        try:
+            return self._worktrees.read(GIT_SECONDS), ()
+        except GitError as fault:
+            return (), (f"branch and commit are as the files say, since git did not: {fault.sentence}",)
+
+    def _signature(self, query: SectionQuery) -> tuple[object, ...]:
+        """What the sections depend on beside the checkouts and the policy."""
+        state = self.context.state_dir
+        notices = self._store(notice_folders(state, query)).signature()
+        observed = stamp(f"{state}/observation.json")
+        return self._sessions.version, self._seen.signature(), notices, observed, _standing(state)
+
+    async def brief(self, root: str, session: str | None, *, local: bool) -> CacheEntry[Brief]:
+        """The brief of a checkout, composed anew unless one of the last second still stands."""
+        request = await self._looks.get(
+            (root, session, local), lambda: self.request_context(root, session, local=local)
+        )
+        return await self._fresh.get(
+            (request.query.root, session, local), request.signature, lambda: self._composed(request)
+        )
+
+    async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
+        """One section, asked of its owner alone."""
+        request = await in_thread(lambda: self.request_context(root, session, local=local))
+        return await self._composer.section(name, request.context, request.query)
+
+    async def glance(self, request: RequestContext, session: str) -> tuple[Section, ...]:
+        """The sections as far as the line of a session needs them.
+
+        Its own are as they are now; the others are asked once a second for all who look, and anew where a session came
+        or went.
+        """
+        others = self._glances.get(request.query.settings, self.board.comings, lambda: self._others(request))
+        own, kept = await asyncio.gather(self._composer.some(_OWN, request.context, request.query), others)
+        found = {section.name: section for section in (*own, *kept.value.sections)}
+        if session in kept.value.peers:
+            found["peers"] = with_one_less(found["peers"])
+        return tuple(found[name] for name in SECTIONS)
+
+    async def _others(self, request: RequestContext) -> _Others:
+        sections = await self._composer.some(_OTHERS, request.context, replace(request.query, session=NOBODY))
+        urgent = (tuple(row for row in section.rows if row.level is not Level.NORMAL) for section in sections)
+        return _Others(
+            sections=tuple(
+                section.model_copy(update={"rows": rows}) for section, rows in zip(sections, urgent, strict=True)
+            ),
+            peers=frozenset(peer.episode for section in sections for peer in peers_of(section)),
+        )
+
+    async def _composed(self, request: RequestContext) -> Brief:
+        sections = await self._composer.sections(request.context, request.query)
+        frame = Frame(
+            answered_by=self._identity(request.repository.root),
+            repository=request.repository,
+            interval_minutes=request.query.settings.session.brief_interval_minutes,
+            on_interval_reason=switch_reason(request.policy),
+            notes=request.notes,
+        )
+        brief = assemble(sections, frame, self.now())
+        if self._told is not None:
+            self._told(request, brief)
+        return brief
+
+    def told(self, session: str, text: str) -> None:
+        """Note what of that which is owed to a session stands in the text it reads; what cannot be noted is told again."""
+        told = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
+        if told:
+            with contextlib.suppress(StoreError, SupersededError):
+                self.board.told(told)
+
+    def episode_meant(self, query: SectionQuery) -> str:
+        """The id of the episode a command is about; raises UsageError where that cannot be told."""
+        if query.session is not None:
+            return self._whole(query.session)
+        own = own_episode(self.context, query)
+        if own is not None:
+            return own.episode.id
+        here = self._sessions.at(query.checkout)
+        where = f"in {clean(query.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
+        if here:
+            named = ", ".join(here[:_MOST_NAMED]) + (" ..." if len(here) > _MOST_NAMED else "")
+            raise UsageError(f"{len(here)} episodes are open {where}: {named}")
+        raise UsageError(f"no episode is open {where}, or open one with majordomus episode open")
+
+    def _whole(self, session: str) -> str:
+        """The id of the only open episode that begins with these letters, as lists show them; else the id as given."""
+        if len(session) < _LEAST_LETTERS or self._sessions.one(session) is not None:
+            return session
+        found = [one.episode.id for one in self._sessions.known() if one.episode.id.startswith(session)]
+        return found[0] if len(found) == 1 else session
+
+    def _snapshot(self, folders: tuple[str, ...]) -> NoticeSnapshot:
+        return self._store(folders).read()
+
+    def _store(self, folders: tuple[str, ...]) -> NoticeStore:
+        return self._notices.setdefault(folders, NoticeStore(folders))
+
+
+def _standing(state_dir: str) -> object:
+    """How the derive lock stands, or why that cannot be told, which is its owner's to say."""
+    try:
+        return standing(state_dir)
+    except MajordomusError as fault:
+        return fault.sentence
+
+
+def _unlisted(here: Located) -> Repository:
+    """What the files of the checkout say by themselves."""
+    head = (read_small(os.path.join(here.git_dir, "HEAD")) or "").strip()
+    named = head.removeprefix("ref: refs/heads/")
+    return Repository(
+        root=wire(here.root),
+        common_dir=wire(here.common_dir),
+        primary=wire(os.path.dirname(here.common_dir)),
+        branch=wire(named) if named != head else None,
+        head=None if named != head else wire(head) or None,
+        detached=named == head,
+    )

@@ -1,0 +1,200 @@
+"""The sessions that Claude Code records by itself, `sessions/<pid>.json` in its configuration folder.
+
+Undocumented, so it is read leniently towards what is new and strictly towards what is used, and never written. The
+keys that lie beside the records are never opened.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from brief.core.model.brief import EpisodeState
+from brief.core.model.errors import UsageError
+from brief.core.sessions.episode import checked_id
+from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
+from brief.core.text.sanitize import clean, wire
+from brief.fastpath.lease import process_start
+from brief.fastpath.locate import read_small
+from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp_of
+
+MOST_RECORDS = 1_000
+MOST_BYTES = 16_384
+"""Bytes that one record may have; a client's own has about 600."""
+
+_NAME = re.compile(r"[1-9][0-9]{0,9}\.json")
+_STATES = {"idle": EpisodeState.IDLE, "busy": EpisodeState.BUSY, "waiting": EpisodeState.WAITING}
+_LONGEST_PATH = 4_096
+_LINUX = "linux:"
+
+
+def seen_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """Where Claude Code records its sessions."""
+    return os.path.join(environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "sessions")
+
+
+class _Record(BaseModel):
+    """What is used of a record, strictly typed; `procStart` tells it from the records of clients too old to be told."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_camel)
+
+    pid: int = Field(gt=0)
+    session_id: str
+    cwd: str = Field(min_length=1, max_length=_LONGEST_PATH)
+    started_at: int = Field(gt=0, lt=10_000_000_000_000, description="milliseconds since 1970")
+    proc_start: str = Field(min_length=1)
+    pid_domain: str | None = None
+    status: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A record as it was read: the session, and by what its process is known."""
+
+    session: SeenSession
+    start: str
+    domain: str | None
+
+
+class SeenSessions:
+    """The sessions recorded in a folder. Thread safe; an unchanged record costs one look at it and one at its process."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._kept: dict[str, tuple[Stamp, _Kept | None]] = {}
+
+    def read(self) -> Seen:
+        """The sessions whose processes run, and those of which that cannot be told, as the files are now.
+
+        A folder that is absent holds nothing: no such client was ever run. Of several records of one session the
+        latest counts. The age of a file proves nothing, since it is not rewritten during a long turn.
+        """
+        stamps, unread = self._look()
+        domain = _own_domain()
+        with self._lock:
+            kept = self._records(stamps)
+        living = (session for record in kept for session in _living(record, domain))
+        latest = {session.id: session for session in sorted(living, key=lambda session: session.since)}
+        return Seen(sessions=tuple(sorted(latest.values(), key=lambda one: (one.since, one.id))), unread=unread)
+
+    def signature(self) -> Hashable:
+        """Equal to an earlier one for as long as no record was added, changed or removed."""
+        stamps, unread = self._look()
+        return tuple(sorted(stamps.items())), unread
+
+    def _look(self) -> tuple[dict[str, Stamp], str | None]:
+        """The stamps of the files that are named as records are, and why some or all could not be looked at."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return _stamps(entries, self.folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return {}, None
+        except (OSError, ValueError) as error:
+            return {}, f"{clean(wire(self.folder))} cannot be listed: {reason_of(error)}"
+
+    def _records(self, stamps: Mapping[str, Stamp]) -> list[_Kept]:
+        records: list[_Kept] = []
+        keep: dict[str, tuple[Stamp, _Kept | None]] = {}
+        for name, found in stamps.items():
+            known = self._kept.get(name)
+            record = known[1] if known and known[0] == found else _parse(f"{self.folder}/{name}")
+            if record is not None:
+                records.append(record)
+            if not any_young([found]):
+                keep[name] = (found, record)
+        self._kept = keep
+        return records
+
+
+def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
+    """The seen sessions by the checkout, of those with these roots, that holds the folder each stands in.
+
+    The deepest root counts, real paths on either side. Checkouts are spelled as on the wire; None is for the rest.
+    """
+    if not seen.sessions:
+        return {}
+    real = {os.path.realpath(root): wire(root) for root in roots}
+    found: dict[str | None, list[SeenSession]] = {}
+    for session in seen.sessions:
+        found.setdefault(deepest(os.path.realpath(session.cwd), real), []).append(session)
+    return {checkout: tuple(sessions) for checkout, sessions in found.items()}
+
+
+# ---------------------------------------------------------------- one record
+
+
+def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str, Stamp], str | None]:
+    stamps: dict[str, Stamp] = {}
+    for entry in entries:
+        if not _NAME.fullmatch(entry.name):
+            continue
+        if len(stamps) == MOST_RECORDS:
+            return stamps, f"{clean(wire(folder))} holds more than {MOST_RECORDS:,} records and was read in part"
+        with suppress(OSError):
+            stamps[entry.name] = stamp_of(entry.stat(follow_symlinks=False))
+    return stamps, None
+
+
+def _parse(path: str) -> _Kept | None:
+    """The record in the file; None where the file is none, or went away meanwhile."""
+    try:
+        record = _Record.model_validate_json(read_bounded(path, MOST_BYTES))
+        session = SeenSession(
+            id=checked_id(record.session_id),
+            provider="claude-code",
+            cwd=record.cwd,
+            state=_STATES.get(record.status or "", EpisodeState.UNKNOWN),
+            since=datetime.fromtimestamp(record.started_at / 1000, UTC),
+            name=clean(record.name) or None if record.name is not None else None,
+            pid=record.pid,
+        )
+    except (FileNotFoundError, UnreadableFileError, ValidationError, UsageError):
+        return None
+    is_named_so = os.path.basename(path) == f"{record.pid}.json"
+    is_path = record.cwd.startswith("/") and "\0" not in record.cwd
+    return _Kept(session, record.proc_start, record.pid_domain) if is_named_so and is_path else None
+
+
+def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
+    """The session of a record, unless its process is known to be gone.
+
+    A number means nothing outside its own process table: of another machine or container nothing can be told. Nor
+    can it be told from a later process of the same number where the system keeps no /proc.
+    """
+    session = record.session
+    if record.domain not in (None, domain) or (not domain.startswith(_LINUX) and _exists(session.pid)):
+        yield session.model_copy(update={"state": EpisodeState.UNKNOWN})
+    elif str(process_start(session.pid)) == record.start:
+        yield session
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it is there, and somebody else's
+    return True
+
+
+def _own_domain() -> str:
+    """The process table that this process lives in, as Claude Code names it: the machine and the namespace."""
+    if not sys.platform.startswith("linux"):
+        return sys.platform
+    machine = (read_small("/etc/machine-id") or "").strip()
+    namespace = ""
+    with suppress(OSError):
+        namespace = os.readlink("/proc/self/ns/pid")
+    return f"{_LINUX}{machine}:{namespace}"

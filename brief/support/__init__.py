@@ -1,0 +1,1 @@
+"""Small tools: bounded reads, atomic writes, caches, threads, the zone."""

@@ -1,0 +1,68 @@
+"""How fresh an answer must be: never older than a second, never older than a change, and one asking for all who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+LIFETIME_SECONDS = 1.0
+MOST_KEPT = 256
+
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class CacheEntry(Generic[Value]):
+    """An answer, what it was made from, when it was begun, and the forms it was already rendered in."""
+
+    value: Value
+    signature: object
+    begun: float
+    renderings: dict[Hashable, bytes] = field(default_factory=dict)
+
+
+class TtlCache(Generic[Value]):
+    """The answers of the last second, by question."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, CacheEntry[Value]] = OrderedDict()
+        self._under_way: dict[Hashable, tuple[object, asyncio.Task[CacheEntry[Value]]]] = {}
+
+    async def get(
+        self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
+    ) -> CacheEntry[Value]:
+        """The answer to `question` while `signature`, all that it depends on, is the same; else `answer` is asked."""
+        kept = self._kept.get(question)
+        if kept is not None and kept.signature == signature and time.monotonic() - kept.begun < LIFETIME_SECONDS:
+            return kept
+        waiting = self._under_way.get(question)
+        if waiting is not None and waiting[0] == signature:
+            return await asyncio.shield(waiting[1])
+        task = asyncio.ensure_future(self._answered(question, signature, answer))
+        self._under_way[question] = (signature, task)
+        task.add_done_callback(lambda done: self._ended(question, done))
+        return await asyncio.shield(task)
+
+    async def _answered(
+        self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
+    ) -> CacheEntry[Value]:
+        begun = time.monotonic()
+        kept = CacheEntry(await answer(), signature, begun)
+        self._kept[question] = kept
+        self._kept.move_to_end(question)
+        self._forget(time.monotonic())
+        return kept
+
+    def _forget(self, now: float) -> None:
+        """Keep no answer that stands no longer, and of the others no more than so many."""
+        self._kept = OrderedDict(each for each in self._kept.items() if now - each[1].begun < LIFETIME_SECONDS)
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+    def _ended(self, question: Hashable, task: asyncio.Task[CacheEntry[Value]]) -> None:
+        if self._under_way.get(question, (None, None))[1] is task:
+            del self._under_way[question]

@@ -1,0 +1,83 @@
+"""What commands tell of one repository, each as its own process and within the time that it may take."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from sandbox import Lab
+
+ANSWERED_S = 2.5
+"""How long a command may take where a server is silent; a process that takes longer fails its test."""
+
+HOOKED_S = 1.0
+
+
+def command(lab: Lab, *words: str, seconds: float = ANSWERED_S, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """A command that fails its test where it takes longer.
+
+    On a machine that is busy it is tried again, and may take what it takes there to start and do nothing besides.
+    """
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return ended(lab, words, seconds, stdin)
+    begun = time.monotonic()
+    lab.majordomus("--version")
+    return ended(lab, words, seconds + 2 * (time.monotonic() - begun), stdin)
+
+
+def ended(lab: Lab, words: tuple[str, ...], seconds: float, stdin: str) -> subprocess.CompletedProcess[str]:
+    """A command that is killed where it takes longer."""
+    return subprocess.run(
+        [sys.executable, "-m", "brief", *words],
+        cwd=lab.repo,
+        env=lab.env,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def brief(lab: Lab, **named: Any) -> dict[str, Any]:
+    """The brief that a command prints."""
+    done = command(lab, "brief", "--format", "json", **named)
+    assert (done.returncode, done.stderr) == (0, "")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def section(told: dict[str, Any], name: str) -> dict[str, Any]:
+    """One section of a brief."""
+    found: dict[str, Any] = next(one for one in told["sections"] if one["name"] == name)
+    return found
+
+
+def hooked(lab: Lab, event: str) -> str:
+    """What a session reads at an event of its client."""
+    done = command(lab, "hook", event, seconds=HOOKED_S, stdin=json.dumps({"session_id": "s", "cwd": str(lab.repo)}))
+    assert (done.returncode, done.stderr) == (0, "")
+    context: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+    return context
+
+
+def told_alone(lab: Lab, why: str) -> None:
+    """Every kind of command answers for itself and says why no server did; nobody takes that for an empty board."""
+    told = brief(lab)
+    assert told["answered_by"]["kind"] == "self"
+    assert why in told["answered_by"]["reason"]
+    assert "peers" in told["unread"]
+    assert section(told, "peers")["data"] is None
+    assert section(told, "alerts")["status"] == "read"
+    assert "lock on koda" in command(lab, "brief").stdout
+    for words in ("peers list", "episode list", "serve status"):
+        done = command(lab, *words.split())
+        assert (done.returncode, done.stdout) == (1, "")
+        assert why in done.stderr, words
+    assert "lock on koda" in hooked(lab, "user-prompt-submit")
+    assert "lock on koda" in hooked(lab, "session-start")
+    assert command(lab, "statusline", stdin="{}").stdout.count("\n") == 1

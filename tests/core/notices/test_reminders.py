@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brief.core.notices.notice import Recurring, When
+from brief.core.notices.reminders import Reminders, read_reminders
+
+DAY = date(2026, 10, 11)
+
+
+def told(text: str) -> list[tuple[str, When | None]]:
+    """Title and day of each reminder, of a list that is read in full."""
+    read = read_reminders(text)
+    assert read.unread == ()
+    return [(reminder.title, reminder.fires_on) for reminder in read.found]
+
+
+def why(read: Reminders) -> list[tuple[int, str]]:
+    """The lines that were not read, and why."""
+    return [(unread.line, unread.why) for unread in read.unread]
+
+
+def test_bullets_and_boxes_of_every_kind_are_items() -> None:
+    """A box is not needed, and a bare line that begins with a date is an item too."""
+    text = "- [ ] 2026-10-11 a\n* 2026-10-11: b\n+ [ ]  2026-10-11 \u2013 c\n1. 2026-10-11 d\n2) e (2026-10-11)\n2026-10-11 f\n"
+    assert told(text) == [(title, DAY) for title in "abcdef"]
+
+
+def test_marks_around_a_date_go_with_it() -> None:
+    """Emphasis, brackets and code around a date are no part of the title; those elsewhere stay."""
+    text = "- **2026-10-11**: a\n- **2026-10-11:** b\n- `2026-10-11` c\n- [2026-10-11] d\n- say *hello* 2026-10-11 to Bob\n"
+    assert [title for title, _ in told(text)] == ["a", "b", "c", "d", "say *hello* to Bob"]
+
+
+def test_a_heading_dates_what_stands_under_it() -> None:
+    """A date of a heading holds until the next heading of its level; a date of the item itself comes first."""
+    text = "# 2026-10-11\n- a\n## Deeper\n- b\n- 2026-10-12 c\n# Other ##\n- 2026-10-13 d\n"
+    assert told(text) == [("a", DAY), ("b", DAY), ("c", date(2026, 10, 12)), ("d", date(2026, 10, 13))]
+    assert [reminder.group for reminder in read_reminders(text).found] == [None, "Deeper", "Deeper", "Other"]
+
+
+def test_what_is_ticked_off_is_counted_and_left() -> None:
+    """A ticked box is done, with all that belongs to it, and so is what stands under a heading that says so."""
+    read = read_reminders(
+        "- [x] 2026-10-11 a\n  more\n- [X] b\n# Done\n- 2026-10-11 c\n## Later\n- d\n- [ ] 2026-10-11 e\n"
+    )
+    assert ([reminder.title for reminder in read.found], read.done, read.unread) == (["e"], 4, ())
+
+
+def test_a_rhythm_needs_no_date() -> None:
+    """`every day`, `daily`, `denně`, of the item or of its heading, recurs; the words stay in the title."""
+    read = read_reminders(
+        "- every day drink\n- zalít denně, od 11.10.2026\n# Daily\n- look\n# Weekly\n- review (daily)\n"
+    )
+    assert [(reminder.title, reminder.fires_on, reminder.recurring) for reminder in read.found] == [
+        ("every day drink", None, Recurring.DAILY),
+        ("zalít denně, od", DAY, Recurring.DAILY),
+        ("look", None, Recurring.DAILY),
+        ("review (daily)", None, Recurring.DAILY),
+    ]
+
+
+def test_lines_further_in_belong_to_their_item() -> None:
+    """They become the body, at the margin; a dated item further in is one of its own."""
+    text = "- 2026-10-11 09:30 a\n    note\n\n      - deep\n    # heading\n  - 2026-10-12 b\n- 2026-10-13 c\n"
+    read = read_reminders(text)
+    assert [(one.title, one.body) for one in read.found] == [("a", "note\n  - deep\n# heading\n"), ("b", ""), ("c", "")]
+    assert read.found[0].fires_on == datetime.fromisoformat("2026-10-11 09:30")
+
+
+def test_every_line_that_is_lost_is_named() -> None:
+    """Prose, undated items with their lines, code, bad dates and bare dates each say why, in the order of the file."""
+    text = (
+        "prose\n- none\n  its line\n- 2026-02-30 x\n- 2026-10-11\n```\n- 2026-10-11 code\n```\n- 2026-10-11 read\n---\n"
+    )
+    read = read_reminders(text)
+    assert [reminder.title for reminder in read.found] == ["read"]
+    assert why(read) == [
+        (1, "is no item of the list; begin it with - [ ] and a date"),
+        (2, "names no day with a year; write it as YYYY-MM-DD"),
+        (3, "belongs to line 2, which could not be read"),
+        (4, "2026-02-30 is no day that exists; mend the date"),
+        (5, "says a day and not what is due; write it behind the date"),
+        (6, "stands in a block of code"),
+        (7, "stands in a block of code"),
+        (8, "stands in a block of code"),
+    ]
+
+
+def test_slugs_stay_the_same() -> None:
+    """Moved lines, other line ends and a byte order mark change no slug; twins are told apart; another day is another."""
+    first = [one.slug for one in read_reminders("- 2026-10-11 Zaplatit nájem\n- 2026-10-11 Zaplatit nájem\n").found]
+    again = read_reminders(
+        "\ufeffprose\r\n\r\n- [ ] Zaplatit nájem (11. 10. 2026)\r\n- 2026-10-12 Zaplatit nájem\r\n"
+    ).found
+    assert first[0].startswith("zaplatit-najem-")
+    assert first[1] == f"{first[0]}-2"
+    assert again[0].slug == first[0] != again[1].slug
+    assert read_reminders("- 2026-10-11 日本\n").found[0].slug.startswith("reminder-")
+
+
+@given(st.text("-*# \t[]x0123456789.:`\n\rday", max_size=300))
+def test_no_list_breaks_the_reading(text: str) -> None:
+    """Any text is read, and every line that holds something is in one of the outcomes at most once."""
+    read = read_reminders(text)
+    lines = [*(one.line for one in read.found), *(one.line for one in read.unread)]
+    assert len(lines) == len(set(lines))
+    assert len({one.slug for one in read.found}) == len(read.found)
+
+
+def test_a_huge_line_costs_no_more_than_its_length() -> None:
+    """Lines made to make a pattern run long are read at once."""
+    for line in (
+        "# " + "# " * 100_000 + "x",
+        "- " * 200_000,
+        "-" + " -" * 200_000 + "x",
+        "- daily" + "!" * 300_000 + "x",
+    ):
+        assert read_reminders(f"{line}\n").found == ()

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from brief.core.notices.notice import Recurring
+from brief.core.notices.written_dates import find_date, find_rhythm
+
+DAY = date(2026, 10, 11)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-10-11",
+        "2026/10/11",
+        "due 2026.10.11.",
+        "11.10.2026",
+        "11. 10. 2026",
+        "do 11. října 2026",
+        "11 October 2026",
+        "11th Oct 2026",
+        "OCTOBER 11, 2026",
+        "Oct. 11th 2026",
+        "(2026-10-11)",
+        "by:2026-10-11, or 2027-01-01",
+    ],
+)
+def test_common_spellings_of_a_day_are_read(text: str) -> None:
+    """Day, month and year in any common order and language; the first one counts."""
+    found = find_date(text)
+    assert found is not None
+    assert (found.when, found.fault) == (DAY, None)
+
+
+@pytest.mark.parametrize("text", ["2026-10-11 09:30", "2026-10-11T09:30", "11.10.2026 v 9:30", "Oct 11, 2026 at 9:30"])
+def test_a_time_of_day_is_read(text: str) -> None:
+    """The moment is a local one, since nobody names a zone in a list."""
+    found = find_date(text)
+    assert found is not None
+    assert found.when == datetime.fromisoformat("2026-10-11 09:30")
+    assert text[slice(*found.span)] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "11.10.", "October", "v1.2.2026.3", "notes-2026-10-11.md", "/2026/10/11/", "12026-10-11", "2026-10-111"],
+)
+def test_what_is_no_date_is_none(text: str) -> None:
+    """A day without its year, a version, a path and the name of a file name no day."""
+    assert find_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("2026-02-30", "2026-02-30 is no day that exists; mend the date"),
+        ("2026-13-01 x", "2026-13-01 is no day that exists; mend the date"),
+        ("0. října 2026", "0. října 2026 is no day that exists; mend the date"),
+        ("on 03/04/2026", "03/04/2026 may be two days; write it as YYYY-MM-DD"),
+    ],
+)
+def test_a_doubtful_date_is_refused(text: str, fault: str) -> None:
+    """A day that does not exist, or may be two, is never guessed."""
+    found = find_date(text)
+    assert found is not None
+    assert (found.when, found.fault) == (None, fault)
+
+
+@pytest.mark.parametrize("text", ["25/10/2026", "10/25/2026", "25-10-2026"])
+def test_only_one_order_may_fit(text: str) -> None:
+    """Where one number cannot be a month, the order is plain."""
+    found = find_date(text)
+    assert found is not None
+    assert found.when == date(2026, 10, 25)
+
+
+@pytest.mark.parametrize(
+    ("text", "rhythm"),
+    [
+        ("every day, drink", Recurring.DAILY),
+        ("Daily", Recurring.DAILY),
+        ("daily: look at the queue", Recurring.DAILY),
+        ("look at the queue (daily)", Recurring.DAILY),
+        ("look at the queue daily.", Recurring.DAILY),
+        ("zalít květiny denně", Recurring.DAILY),
+        ("Každý pracovní den", Recurring.WEEKDAYS),
+        ("on weekdays", Recurring.WEEKDAYS),
+        ("každý týden", Recurring.WEEKLY),
+        ("pay the rent, monthly", Recurring.MONTHLY),
+        ("every year", Recurring.YEARLY),
+        ("send the daily report", None),
+        ("daily report", None),
+        ("everyday things", None),
+        ("birthday", None),
+        ("", None),
+    ],
+)
+def test_a_rhythm_is_what_the_text_says(text: str, rhythm: Recurring | None) -> None:
+    """An adverb says how often; the same word before a noun does not."""
+    assert find_rhythm(text) is rhythm

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brief.core.model.errors import UsageError
+from brief.core.sessions.claims import Claim, against, below, checked_name, claimed_scope, overlaps
+from brief.core.sessions.task import SCOPE_LIMIT, Task
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+PIECES = st.sampled_from(["a", "b", "ab", "A", "*", "?", "a*", "*b", "a*b", "??", "*.py", "x.py", "**", "..", "."])
+PATHS = st.lists(PIECES, min_size=1, max_size=4).map("/".join)
+SCOPES = st.lists(PATHS, max_size=4).map(tuple)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("src", "src"),
+        ("src", "src/"),
+        ("./src//a.py", "src/a.py"),
+        ("src", "src/a.py"),
+        (".", "anything/at/all"),
+        ("src/*.py", "src/a.py"),
+        ("src/*.py", "src"),
+        ("src/*", "src/a/b.py"),
+        ("src/*.py", "src/a*"),
+        ("src/**/a.py", "src/x/y/a.py"),
+        ("**/a.py", "src/b.py"),
+        ("src/x/../a.py", "src/a.py"),
+        ("src/?.py", "src/a.py"),
+        ("a*b*c", "axxbxxc"),
+        ("app/[slug]", "app/[slug]/page.tsx"),
+        ("../other", "../other/a"),
+        ("/abs/a", "/abs"),
+        ("*", "é"),
+    ],
+)
+def test_paths_that_meet(one: str, other: str) -> None:
+    """Two paths meet where one is, holds or matches the other, however they are spelled."""
+    assert overlaps((one,), (other,)) == ((one, other),)
+    assert overlaps((other,), (one,)) == ((other, one),)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("src", "srcs"),
+        ("src/a", "src/ab"),
+        ("src", "Src"),
+        ("src/*.py", "src/a.js"),
+        ("src/*.py", "lib/a.py"),
+        ("src/*.py", "src/*.js"),
+        ("src/?.py", "src/ab.py"),
+        ("a*b*c", "axxc"),
+        ("ab*bc", "abc"),
+        ("app/[slug]", "app/s"),
+        ("src/**", "lib/src"),
+        ("/abs/a", "abs/a"),
+        ("../a", "a"),
+    ],
+)
+def test_paths_that_do_not_meet(one: str, other: str) -> None:
+    """Paths that share letters but no component do not meet, and brackets are letters."""
+    assert overlaps((one,), (other,)) == ()
+    assert overlaps((other,), (one,)) == ()
+
+
+@given(SCOPES, SCOPES)
+def test_overlap_is_mutual(ours: tuple[str, ...], theirs: tuple[str, ...]) -> None:
+    """Whoever overlaps is overlapped: the same pairs from either side."""
+    assert set(overlaps(ours, theirs)) == {(one, other) for other, one in overlaps(theirs, ours)}
+
+
+@given(PATHS)
+def test_path_meets_itself(path: str) -> None:
+    """Every path meets itself."""
+    assert overlaps((path,), (path,)) == ((path, path),)
+
+
+@given(st.text("ab*?", min_size=1, max_size=6), st.text("ab", min_size=1, max_size=6))
+def test_component_matches_as_fnmatch(pattern: str, name: str) -> None:
+    """A pattern meets a plain name exactly where it matches it."""
+    assert bool(overlaps((pattern,), (name,))) == (pattern == "**" or fnmatchcase(name, pattern))
+
+
+@given(st.text("ab*", min_size=1, max_size=5), st.text("ab*", min_size=1, max_size=5), st.text("ab", max_size=6))
+def test_what_both_match_makes_them_meet(one: str, other: str, name: str) -> None:
+    """Two patterns that match one and the same name are told to meet."""
+    if fnmatchcase(name, one) and fnmatchcase(name, other):
+        assert overlaps((one,), (other,))
+
+
+@pytest.mark.parametrize("path", ["", " ", "\0", "a" * 500, "/etc/passwd", "../other", "a/../../b"])
+def test_refused_scope(path: str) -> None:
+    """A scope that is no path, or leads out of the checkout, is refused with a sentence."""
+    with pytest.raises(UsageError, match="scope"):
+        claimed_scope((path,))
+
+
+def test_claim_needs_a_scope_within_bounds() -> None:
+    """A claim is about one path at least and a bounded number at most."""
+    with pytest.raises(UsageError, match="--scope"):
+        claimed_scope(())
+    with pytest.raises(UsageError, match=str(SCOPE_LIMIT)):
+        claimed_scope(tuple(f"a{number}" for number in range(SCOPE_LIMIT + 1)))
+
+
+def test_claimed_scope_is_normalised() -> None:
+    """Spellings of one path become one path, and the whole checkout is a point."""
+    assert claimed_scope(("./src/", "src", "a//b/../c", "./")) == ("src", "a/c", ".")
+
+
+@pytest.mark.parametrize("name", ["", "-x", "a b", "x" * 41, "a\x1b[1m", "ü"])
+def test_refused_name(name: str) -> None:
+    """A name of a claim is a short plain word."""
+    with pytest.raises(UsageError, match="name of a claim"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("/r/src", "src"), ("/r", "."), ("/r/", "."), ("/rx/a", "/rx/a"), ("src", "src")],
+)
+def test_below(path: str, told: str) -> None:
+    """A path inside the checkout is told relative to it; any other stays as it is."""
+    assert below(path, "/r") == told
+
+
+def test_against_others_alone() -> None:
+    """What an episode claims is compared to the claims and tasks of every other one, and to none of its own."""
+    claims = [
+        Claim(episode="me", name="work", intent="mine", scope=("src",), since=NOW),
+        Claim(episode="ann", name="login", intent="login", scope=("src/login.py", "doc"), since=NOW),
+        Claim(episode="bob", name="work", intent="docs", scope=("doc",), since=NOW),
+    ]
+    tasks = {
+        "me": Task(episode="me", title="mine", scope=("src",), since=NOW),
+        "eve": Task(episode="eve", title="tidy", scope=("src/*.py",), since=NOW),
+        "sam": Task(episode="sam", title="no scope", since=NOW),
+    }
+    met = against(("src",), "me", claims, tasks)
+    assert [(one.episode, one.kind, one.name, one.about, one.paths) for one in met] == [
+        ("ann", "claim", "login", "login", (("src", "src/login.py"),)),
+        ("eve", "task", None, "tidy", (("src", "src/*.py"),)),
+    ]

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox import Lab
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Lab]:
+    """A lab with a server and two worktrees that tests only read."""
+    with Lab("reposit óř") as made:
+        made.commit()
+        made.worktree("linked")
+        assert made.majordomus("serve", "ensure").returncode == 0
+        yield made

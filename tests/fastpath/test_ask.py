@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from brief.fastpath.ask import MOST_BYTES, Answer, ask
+from brief.fastpath.lease import NoServerError
+from impostor import EPOCH, answer, listening, saying, write_lease
+from sandbox import Lab
+
+Served = Callable[[Callable[[socket.socket, bytes], None]], contextlib.AbstractContextManager[list[bytes]]]
+IMPOSTOR = f"is not the server of epoch {EPOCH}"
+
+
+@pytest.fixture
+def served(lab: Lab) -> Served:
+    """Listen where the lease of the lab says."""
+    path = lab.runtime / "a.sock"
+
+    @contextlib.contextmanager
+    def entered(serve: Callable[[socket.socket, bytes], None]) -> Iterator[list[bytes]]:
+        write_lease(lab.common_dir, path)
+        with listening(path, serve) as requests:
+            yield requests
+
+    return entered
+
+
+def asked(lab: Lab, seconds: float = 30.0) -> Answer:
+    """Ask for a brief."""
+    return ask(lab.common_dir, "GET", "/brief", [("root", "/a b/ě&"), ("section", "peers")], seconds=seconds)
+
+
+def refused(lab: Lab, seconds: float = 30.0) -> str:
+    """Why nobody answered."""
+    with pytest.raises(NoServerError) as caught:
+        asked(lab, seconds)
+    return str(caught.value)
+
+
+def test_answered(lab: Lab, served: Served) -> None:
+    """One request goes out, quoted and whole, and its answer comes back with status, headers and body."""
+    with served(saying(answer(b'{"a": 1}'))) as requests:
+        got = asked(lab)
+    assert (got.status, got.json(), got.headers["majordomus-epoch"]) == (200, {"a": 1}, str(EPOCH))
+    assert requests[0].startswith(b"GET /api/v1/brief?root=/a%20b/%C4%9B%26&section=peers HTTP/1.1\r\n")
+    assert b"connection: close\r\n" in requests[0]
+
+
+def test_body(lab: Lab, served: Served) -> None:
+    """What is written goes as JSON, with its length in bytes."""
+    with served(saying(answer(b""))) as requests:
+        ask(lab.common_dir, "POST", "/tasks", [], {"title": "ě"})
+    head, _, body = requests[0].partition(b"\r\n\r\n")
+    assert body == b'{"title": "\\u011b"}'
+    assert f"content-length: {len(body)}".encode() in head
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"garbage",
+        b"\xff\x00" * 100,
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 200 OK\r\nMajordomus-Epoch: 7\r\nContent-Le",
+        b"HTTP/1.1 two OK\r\n\r\n",
+        b"HTTP/1.1\r\n\r\n",
+        b"SSH-2.0 200\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nMajordomus-Epoch: 7\r\n\r\nno length",
+        b"HTTP/1.1 200 OK\r\nMajordomus-Epoch: 7\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+        answer(b"half", length=8),
+        answer(b"too much", length=4),
+        answer(b"", length=-1),
+        answer(b"of another", epoch=EPOCH + 1),
+        answer(b"of nobody", epoch=""),
+    ],
+    ids=lambda raw: repr(raw[-40:]),
+)
+def test_not_an_answer_of_this_server(lab: Lab, served: Served, raw: bytes) -> None:
+    """Garbage, an answer that was cut, chunked, or of another epoch is taken from nobody."""
+    with served(saying(raw)):
+        assert IMPOSTOR in refused(lab)
+
+
+def test_silent_server(lab: Lab, served: Served) -> None:
+    """Who accepts and says nothing is waited for until the deadline, not longer."""
+    let_go = threading.Event()
+    with served(lambda connection, request: (let_go.wait(60), None)[1]):
+        try:
+            assert "holds and is silent" in refused(lab, seconds=0.2)
+        finally:
+            let_go.set()
+
+
+def test_dripping_server(lab: Lab, served: Served) -> None:
+    """The deadline bounds the whole answer: a byte now and then does not prolong it."""
+    let_go = threading.Event()
+
+    def drip(connection: socket.socket, request: bytes) -> None:
+        while not let_go.wait(0.02):
+            connection.sendall(b"H")
+
+    with served(drip):
+        try:
+            assert "holds and is silent" in refused(lab, seconds=0.3)
+        finally:
+            let_go.set()
+
+
+def test_endless_answer(lab: Lab, served: Served) -> None:
+    """An answer without an end is not kept beyond its bound."""
+
+    def pour(connection: socket.socket, request: bytes) -> None:
+        while True:
+            connection.sendall(b"x" * 65_536)
+
+    with served(pour):
+        assert f"it sent more than {MOST_BYTES} bytes" in refused(lab)
+
+
+def test_server_that_hangs_up(lab: Lab, served: Served) -> None:
+    """A connection that is closed without a word is no answer."""
+    with served(lambda connection, request: None):
+        assert IMPOSTOR in refused(lab)
+
+
+def test_socket_that_nobody_listens_at(lab: Lab) -> None:
+    """A socket file without a listener, none at all, and a path too long for one each give a sentence."""
+    path = lab.runtime / "left.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+    for name in (path, lab.runtime / "absent.sock", Path("/" + "x" * 200), Path("/etc/passwd")):
+        write_lease(lab.common_dir, name)
+        assert f"does not answer at {name}" in refused(lab)
+
+
+def test_full_backlog(lab: Lab) -> None:
+    """A server that accepts nobody any more is told as silent."""
+    path = lab.runtime / "full.sock"
+    write_lease(lab.common_dir, path)
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(path))
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect(str(path))
+        assert "holds and is silent" in refused(lab, seconds=0.2)

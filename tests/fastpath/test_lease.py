@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.fastpath.lease import NoServerError, boot_id, is_running, process_start, read_lease, why_silent
+from impostor import write_lease
+from sandbox import Lab
+
+ENSURE = "; start one with majordomus serve ensure"
+OTHER_BOOT = "00000000-0000-0000-0000-000000000000"
+
+
+def refused(lab: Lab) -> str:
+    """Why no lease could be read."""
+    with pytest.raises(NoServerError) as caught:
+        read_lease(lab.common_dir)
+    return str(caught.value)
+
+
+def ended() -> int:
+    """The id of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        pass
+    return child.pid
+
+
+def test_no_lease(lab: Lab) -> None:
+    """Where no lease lies nobody holds the repository, and the sentence names the command that changes it."""
+    assert refused(lab) == "no server holds this repository" + ENSURE
+
+
+def test_read_as_it_lies(lab: Lab) -> None:
+    """A good lease is read with every field."""
+    written = write_lease(lab.common_dir, "/a.sock", tcp=None)
+    assert read_lease(lab.common_dir) == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "[]",
+        '"text"',
+        "\x00\x01",
+        "[" * 60_000,
+        json.dumps({"epoch": 1}),
+        json.dumps({"socket": "/a"}),
+        json.dumps({"epoch": True, "socket": "/a"}),
+        json.dumps({"epoch": "1", "socket": "/a"}),
+        json.dumps({"epoch": -1, "socket": "/a"}),
+        '{"epoch": ' + "9" * 5_000 + ', "socket": "/a"}',
+        json.dumps({"epoch": 1, "socket": ""}),
+        json.dumps({"epoch": 1, "socket": "\0abstract"}),
+        json.dumps({"epoch": 1, "socket": "/a\0b"}),
+        json.dumps({"epoch": 1, "socket": "/\ud800"}),
+        json.dumps({"epoch": 1, "socket": 5}),
+    ],
+    ids=lambda text: text[:48],
+)
+def test_damaged(lab: Lab, text: str) -> None:
+    """A lease that is cut, empty or of another shape is told as damaged, by its path."""
+    lab.state.mkdir()
+    path = lab.state / "lease.json"
+    path.write_text(text)
+    assert refused(lab) == f"{path} is damaged, so no server can be found by it" + ENSURE
+
+
+def test_unreadable(lab: Lab) -> None:
+    """Something that lies there and cannot be read is not told as nothing."""
+    (lab.state / "lease.json").mkdir(parents=True)
+    assert refused(lab) == f"{lab.state}/lease.json cannot be read; look at its owner and mode"
+
+
+def test_read_only_git_folder(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written the sentence says that no server can be held, and advises no command."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert refused(lab) == f"no server can be held: {lab.common_dir} is read-only"
+
+
+# ---------------------------------------------------------------- why nobody answers
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    """A lease of this process."""
+    pid = os.getpid()
+    own = {"epoch": 7, "pid": pid, "process_start": process_start(pid), "boot_id": boot_id(), "socket": "/a.sock"}
+    return {**own, **changes}
+
+
+def test_silent() -> None:
+    """Who accepts and does not answer, or whose backlog is full, is told as silent."""
+    for fault in (TimeoutError(), BlockingIOError()):
+        told = why_silent(record(pid=5), fault)
+        assert told == "the server of epoch 7 (pid 5) holds and is silent; majordomus serve ensure replaces it"
+
+
+def test_of_another_boot() -> None:
+    """A lease of an earlier run of the machine names nobody, whoever has the pid now."""
+    told = why_silent(record(boot_id=OTHER_BOOT), ConnectionRefusedError())
+    assert told == f"the server of epoch 7 (pid {os.getpid()}) ended with the machine's last run" + ENSURE
+
+
+def test_killed() -> None:
+    """A server whose process has ended is told as gone."""
+    pid = ended()
+    told = why_silent(record(pid=pid), ConnectionRefusedError())
+    assert told == f"the server of epoch 7 (pid {pid}) is gone and left its lease behind" + ENSURE
+
+
+def test_pid_of_somebody_else() -> None:
+    """A live process that began at another time is not the server."""
+    told = why_silent(record(process_start=1), FileNotFoundError())
+    assert "is gone and left its lease behind" in told
+
+
+def test_not_ours_to_open() -> None:
+    """A socket that this user may not open is told as such."""
+    told = why_silent(record(), PermissionError())
+    assert told == f"the server of epoch 7 (pid {os.getpid()}) refuses this user: /a.sock is not ours to open"
+
+
+def test_runs_and_does_not_answer() -> None:
+    """A server that runs without its socket is told with what the system said."""
+    told = why_silent(record(), FileNotFoundError(2, "No such file or directory"))
+    assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)
+
+
+@pytest.mark.parametrize("pid", [None, "1", 0, -1, 10**30, 1.5], ids=repr)
+def test_pid_that_is_none(pid: object) -> None:
+    """A pid that no process can have is that of a process that has ended."""
+    assert not is_running(record(pid=pid))
+
+
+def test_child_that_nobody_waited_for() -> None:
+    """A process that has ended and was not waited for does not run."""
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as child:
+        start = process_start(child.pid)
+        assert child.stdout is not None
+        child.stdout.read()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert process_start(child.pid) is None
+        assert not is_running(record(pid=child.pid, process_start=start))
+
+
+def test_name_of_a_process_with_parentheses(tmp_path: Path) -> None:
+    """The start of a process is told whatever its name holds."""
+    name = tmp_path / "a) 1 2 (b"
+    name.symlink_to(sys.executable)
+    with subprocess.Popen(
+        [name, "-c", "print(flush=True); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        assert (process_start(one.pid) or 0) >= (process_start(os.getpid()) or 0) > 0
+        one.communicate(b"\n")

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.core.model.errors import ConflictError, DocumentError, MajordomusError, NotFoundError, UsageError
+from brief.core.notices.notice import Kind, Notice, parse
+from brief.handlers.alert_commands import (
+    AddInputs,
+    MigrateInputs,
+    Noticed,
+    NoticeInputs,
+    acknowledge_alert,
+    add_alert,
+    archive_alert,
+    end_alert,
+    migrate_reminders,
+    noticed_text,
+    taken_text,
+)
+from repo_fixture import ANN, BOB, Place
+
+LIST = """\
+# Reminders
+## 2026-12-01
+- [ ] water the plants
+- [x] 2026-01-01 pay the rent
+## Every day
+- [ ] read the log
+## Some day
+- [ ] tidy up
+- [ ] 01/02/2026 call
+"""
+
+
+def add(place: Place, title: str = "Tea is ready", **given: Any) -> Noticed:
+    """Leave a notice."""
+    return place.call(add_alert, AddInputs, title=title, **given)
+
+
+def written(answer: Noticed) -> Notice:
+    """The notice in the file that an answer names."""
+    path = Path(answer.path)
+    return parse(path.read_bytes(), path.stem)
+
+
+def turn(place: Place, session: str | None = ANN) -> str:
+    """The block of a prompt."""
+    return place.hook("user-prompt-submit", session=session)
+
+
+# ---------------------------------------------------------------- add
+
+
+def test_added(place: Place) -> None:
+    """A notice says all that was said of it, by whom and when, and the next prompt shows it."""
+    made = add(place, kind="courtesy", body="In the kitchen.", priority=3, session=BOB, component="kitchen")
+    assert (made.did, made.slug, made.kind) == ("added", "tea-is-ready", Kind.COURTESY)
+    notice = written(made)
+    assert (notice.title, notice.body, notice.priority) == ("Tea is ready", "In the kitchen.\n", 3)
+    assert (notice.session_id, notice.component, notice.created) == (BOB, "kitchen", place.clock.now)
+    assert "- courtesy on kitchen: Tea is ready (tea-is-ready)" in turn(place)
+    assert noticed_text(made) == f"added: courtesy tea-is-ready (Tea is ready)\n{made.path}\n"
+
+
+def test_same_title_twice(place: Place) -> None:
+    """The same title never writes over a notice, also not over one that was archived."""
+    slugs = [add(place, body=f"{number}").slug for number in range(2)]
+    place.call(archive_alert, NoticeInputs, slug="tea-is-ready")
+    slugs.append(add(place, body="2").slug)
+    assert slugs == ["tea-is-ready", "tea-is-ready-2", "tea-is-ready-3"]
+    bodies = {path.stem: path.read_text()[-2] for path in (place.lab.state / "notices").glob("a*/*.md")}
+    assert bodies == {"tea-is-ready": "0", "tea-is-ready-2": "1", "tea-is-ready-3": "2"}
+
+
+def test_bug_dep(place: Place) -> None:
+    """A bug-dep is urgent unless it is said how urgent, and says where it was placed."""
+    given = {"kind": "bug-dep", "component": "koda", "ticket": "KODA-12"}
+    notice = written(add(place, **given))
+    assert (notice.priority, notice.ticket, notice.fields["checkout"]) == (8, "KODA-12", str(place.lab.repo))
+    assert written(add(place, **given, priority=0)).priority == 0
+    assert "checkout" not in written(add(place)).fields
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"kind": "bug-dep", "component": "koda"}, "kind bug-dep needs --component and --ticket"),
+        ({"kind": "bug-dep", "ticket": "KODA-12"}, "kind bug-dep needs --component and --ticket"),
+        ({"kind": "lock", "component": "koda"}, "kind lock is placed with majordomus lock place COMPONENT"),
+        ({"expires": "2026-13-45"}, 'expires: "2026-13-45" is no day'),
+        ({"expires": "2026-02-30"}, 'expires: "2026-02-30" is no day'),
+        ({"fires_on": "2026-10-11 24:00:00"}, 'fires_on: "2026-10-11 24:00:00" is no day'),
+        ({"fires_on": "tomorrow"}, 'fires_on: "tomorrow" is no day'),
+        ({"title": "x" * 300_000}, "at most 262,144 are read"),
+        ({"title": " \x1b "}, "title: a notice needs one"),
+        ({"applies_when": "component === ("}, "applies_when: component === ( cannot be judged: "),
+    ],
+    ids=str,
+)
+def test_refused(place: Place, given: dict[str, Any], sentence: str) -> None:
+    """What could not be read back is one sentence that names it, exit code 2, and nothing is written."""
+    with pytest.raises(MajordomusError) as refused:
+        add(place, **given)
+    assert sentence in refused.value.sentence
+    assert "\n" not in refused.value.sentence
+    assert refused.value.exit_code == 2
+    assert not list((place.lab.state / "notices").glob("*/*"))
+
+
+# ---------------------------------------------------------------- done
+
+
+def test_recurring_moves(place: Place) -> None:
+    """What recurs is due again at its next time after now, and stays; what does not is done."""
+    weekly = add(place, "Rotate the key", kind="reminder", fires_on="2026-10-01", recurring="weekly")
+    moved = place.call(end_alert, NoticeInputs, slug=weekly.slug)
+    assert (moved.did, moved.detail) == ("moved", "due again on 2026-10-15")
+    assert weekly.slug not in turn(place)
+    place.clock.now += timedelta(days=4)
+    assert weekly.slug in turn(place)
+    once = add(place, "Once", kind="reminder", fires_on="2026-10-01")
+    assert [place.call(end_alert, NoticeInputs, slug=once.slug).did for _ in range(2)] == ["done", "was done"]
+    assert once.slug not in turn(place)
+
+
+@pytest.mark.parametrize("handler", [end_alert, archive_alert])
+def test_lock_of_another_session(place: Place, handler: Any) -> None:
+    """The lock of another session is ended by that one, or by force and by name: neither done nor archive take it away."""
+    path = place.put("koda", kind="lock", component="koda", session_id=BOB)
+    before = path.read_bytes()
+    for session in (ANN, None):
+        with pytest.raises(
+            ConflictError, match=f"koda is a lock of session {BOB}, which ends it with majordomus lock rel"
+        ):
+            place.call(handler, NoticeInputs, slug="koda", session=session)
+    assert path.read_bytes() == before
+    place.call(handler, NoticeInputs, slug="koda", session=BOB)
+    assert "koda" not in turn(place)
+
+
+@pytest.mark.parametrize("handler", [end_alert, archive_alert])
+def test_lock_of_nobody(place: Place, handler: Any) -> None:
+    """A lock that names no session is anybody's to end."""
+    place.put("koda", kind="lock", component="koda")
+    place.call(handler, NoticeInputs, slug="koda", session=ANN)
+    assert "koda" not in turn(place)
+
+
+@pytest.mark.parametrize("handler", [end_alert, archive_alert, acknowledge_alert])
+def test_notice_that_is_not_there(place: Place, handler: Any) -> None:
+    """A name that is none, or leads out, is told with where the names are."""
+    for slug in ("nothing", "../../../HEAD", "/etc/passwd"):
+        with pytest.raises(NotFoundError, match="majordomus alerts list names those that there are"):
+            place.call(handler, NoticeInputs, slug=slug, session=ANN)
+
+
+# ---------------------------------------------------------------- ack
+
+
+def test_acknowledged(place: Place) -> None:
+    """A courtesy that a session has read is not shown it again, and is shown to every other."""
+    add(place, kind="courtesy")
+    told = [place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN).detail for _ in range(2)]
+    assert told == [f"by session {ANN}", f"by session {ANN}, who had read it before"]
+    assert [turn(place, ANN), "Tea is ready" in turn(place, BOB)] == ["", True]
+
+
+def test_only_a_courtesy_is_acknowledged(place: Place) -> None:
+    """Anything else is shown until it is done: it is refused, and nothing is marked as seen."""
+    add(place, kind="alert")
+    with pytest.raises(UsageError, match="tea-is-ready is of kind alert, shown until it is done or its time is over"):
+        place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN)
+    assert not (place.lab.state / "seen").exists()
+    with pytest.raises(UsageError, match="say which one is meant with --session ID"):
+        place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready")
+
+
+# ---------------------------------------------------------------- archive
+
+
+def test_archived(place: Place) -> None:
+    """A notice moves to the archive whatever its dates say, and the answer tells what it was and where it is now."""
+    add(place, expires="2030-01-01")
+    moved = place.call(archive_alert, NoticeInputs, slug="tea-is-ready")
+    assert (moved.did, moved.kind, moved.title) == ("archived", Kind.ALERT, "Tea is ready")
+    assert moved.path == str(place.lab.state / "notices/archive/tea-is-ready.md")
+    assert written(moved).title == "Tea is ready"
+    assert turn(place) == ""
+
+
+def test_archived_though_it_is_none(place: Place) -> None:
+    """A file that cannot be read as a notice can be moved out of the way too."""
+    place.put_raw("broken", "---\nkind: [\n")
+    moved = place.call(archive_alert, NoticeInputs, slug="broken")
+    assert (moved.did, moved.kind, moved.title) == ("archived", None, None)
+    assert noticed_text(moved) == f"archived: broken\n{place.lab.state}/notices/archive/broken.md\n"
+
+
+def test_tracked_stays(place: Place) -> None:
+    """A notice that git tracks stays where it is, with the reason, unless the policy lets it go."""
+    lab = place.lab
+    policy, notice = lab.repo / ".ai/repo/policy.yaml", lab.repo / "notices/active/a.md"
+    for path in (policy, notice):
+        path.parent.mkdir(parents=True)
+    notice.write_text("---\nkind: alert\n---\n")
+    policy.write_text("version: 1\nalerts:\n  folders: [notices]\n")
+    lab.git("add", "notices")
+    with pytest.raises(ConflictError, match=r"a stays: .*is tracked by git, and alerts.archive_tracked is off"):
+        place.call(archive_alert, NoticeInputs, slug="a")
+    assert notice.exists()
+    policy.write_text("version: 1\nalerts:\n  folders: [notices]\n  archive_tracked: true\n")
+    assert place.call(archive_alert, NoticeInputs, slug="a").path == str(lab.repo / "notices/archive/a.md")
+
+
+# ---------------------------------------------------------------- migrate
+
+
+def test_migrated(place: Place) -> None:
+    """A list becomes reminders for the owner alone, what could not be read is printed, and doing it again adds nothing."""
+    (place.lab.repo / "reminders.md").write_text(LIST)
+    first, again = (place.call(migrate_reminders, MigrateInputs, file="reminders.md") for _ in range(2))
+    assert (len(first.added), first.left, first.done) == (2, (), 1)
+    assert (again.added, sorted(again.left), again.done) == ((), sorted(first.added), 1)
+    made = {notice.title: notice for notice in place.service.context.notices((f"{place.lab.state}/notices",)).notices}
+    assert {title: (str(each.fires_on), each.recurring, each.audience) for title, each in made.items()} == {
+        "water the plants": ("2026-12-01", None, "owner"),
+        "read the log": ("2026-10-11", "daily", "owner"),
+    }
+    assert turn(place) == ""
+    text = taken_text(first)
+    assert text.startswith("from reminders.md: 2 added, 0 there before, 1 ticked off, 2 not read\n")
+    assert "not read: line 8: tidy up: names no day with a year; write it as YYYY-MM-DD\n" in text
+    assert "not read: line 9: 01/02/2026 call: 01/02/2026 may be two days; write it as YYYY-MM-DD\n" in text
+    assert text.endswith(
+        "To retire the list: write anew what was not read, then remove reminders.md, and name majordomus reminders "
+        "wherever it was named.\n"
+    )
+
+
+def test_list_that_is_none(place: Place) -> None:
+    """A list that is not there, a folder, and bytes that are no text are each told by their name."""
+    (place.lab.repo / "bytes.md").write_bytes(b"- [ ] 2026-12-01 \xff\n")
+    for name, kind in (("none.md", NotFoundError), (".git", MajordomusError), ("bytes.md", DocumentError)):
+        with pytest.raises(kind, match=f"{place.lab.repo}/{name}"):
+            place.call(migrate_reminders, MigrateInputs, file=name)

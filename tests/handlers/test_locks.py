@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from brief.core.model.errors import ConflictError, NotFoundError, StoreError, UsageError
+from brief.handlers.locks import (
+    Locks,
+    LocksInputs,
+    OneLock,
+    PlaceInputs,
+    ReleaseInputs,
+    audit_text,
+    list_locks,
+    one_text,
+    place_lock,
+    release_lock,
+    status_text,
+)
+from brief.sessions.board import Board
+from repo_fixture import ANN, BOB, Place
+
+
+def lock(place: Place, session: str | None = ANN, component: str = "koda", **given: Any) -> OneLock:
+    """Place a lock."""
+    return place.call(place_lock, PlaceInputs, component=component, session=session, **given)
+
+
+def release(place: Place, session: str | None = ANN, component: str = "koda", **given: Any) -> OneLock:
+    """Release a lock."""
+    return place.call(release_lock, ReleaseInputs, component=component, session=session, **given)
+
+
+def locks(place: Place) -> Locks:
+    """The locks that stand."""
+    return place.call(list_locks, LocksInputs)
+
+
+def refused(place: Place, session: str = BOB, **given: Any) -> str:
+    """The sentence for who comes too late."""
+    with pytest.raises(ConflictError) as late:
+        lock(place, session, **given)
+    return late.value.sentence
+
+
+def test_life_of_a_lock(place: Place) -> None:
+    """It is placed, held against everybody else, held already by its own session, released, and free for the next."""
+    place.hook("session-start", session=ANN)
+    made = lock(place, title="rebuilding", body="Until the index is there.")
+    assert one_text(made) == f"placed: lock on koda, session {ANN}\n{made.path}\n"
+    told = f"koda is locked by session {ANN}, owner alive, since 2026-10-11 09:00+00:00: rebuilding ({made.path})"
+    assert refused(place) == told
+    assert (lock(place, ANN.upper()).did, lock(place).path) == ("held already", made.path)
+    assert "- lock on koda, owner alive: rebuilding" in place.hook("user-prompt-submit", session=BOB)
+    assert release(place).did == "released"
+    assert place.hook("user-prompt-submit", session=BOB) == ""
+    assert lock(place, BOB).did == "placed"
+
+
+def test_owner_alive_gone_or_unknown(place: Place) -> None:
+    """Who is refused is told whether the holder lives, in three words that are kept apart."""
+    lock(place)
+    told = [refused(place)]
+    for event in ("session-start", "session-end"):
+        place.hook(event, session=ANN)
+        told.append(refused(place))
+    assert [text.split(", ")[1] for text in told] == ["owner unknown", "owner alive", "owner gone"]
+
+
+@pytest.mark.parametrize("session", [None, "", "agent-7", "724929", "11111111-1111-4111-8111-11111111111"])
+@pytest.mark.parametrize("held", [False, True])
+def test_only_a_session_holds(place: Place, session: str | None, held: bool) -> None:
+    """Without the UUID of a session nothing is locked, whether or not somebody holds it, and how to give one is told."""
+    if held:
+        lock(place, BOB)
+    with pytest.raises(UsageError, match="give it with --session, or set CLAUDE_CODE_SESSION_ID"):
+        lock(place, session)
+    assert [each.session_id for each in locks(place).locks] == ([BOB] if held else [])
+
+
+def test_ends_by_itself(place: Place) -> None:
+    """A lock with a time to live tells until when it holds, and then holds nobody off."""
+    lock(place, ttl=30)
+    assert ", until 2026-10-11 09:30+00:00: " in refused(place)
+    assert "until 2026-10-11 09:30+00:00" in status_text(locks(place))
+    place.clock.now += timedelta(minutes=30)
+    assert locks(place).locks == ()
+    assert lock(place, BOB).did == "placed"
+
+
+def test_released_by_its_holder_alone(place: Place) -> None:
+    """Another session is refused and told who holds it; with force anybody releases it."""
+    lock(place)
+    with pytest.raises(
+        ConflictError, match=f"is held by session {ANN}; that session releases it, or you do with --force"
+    ):
+        release(place, BOB)
+    assert release(place, None, force=True).session_id == ANN
+    with pytest.raises(NotFoundError, match="no lock stands on koda; majordomus lock status lists those that do"):
+        release(place)
+
+
+def test_lock_that_names_nobody(place: Place) -> None:
+    """A lock written by hand holds too, and who is refused is told that it names no session."""
+    path = place.put("by-hand", kind="lock", component="koda")
+    assert refused(place) == f"koda is locked by a session it does not name, since 2026-10-11: by-hand title ({path})"
+
+
+def test_damaged_lock(place: Place) -> None:
+    """A damaged file of that very lock holds; another one that may be a lock is told to who placed one."""
+    made = lock(place)
+    with open(made.path, "w", encoding="utf-8") as file:
+        file.write("---\nkind: lo")
+    assert refused(place).startswith(f"koda may be locked: {made.path} cannot be read (")
+    other = lock(place, BOB, "kdb")
+    assert f"could not be read, and may be a lock: {made.path}: " in one_text(other)
+    assert locks(place).fully_read
+    assert "could not be read, and may be a lock" in status_text(locks(place))
+
+
+def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody can say whether the holder lives, it is unknown, and the lock holds."""
+    lock(place)
+
+    def refuse(*_: object) -> None:
+        raise StoreError("no database")
+
+    monkeypatch.setattr(Board, "owner", refuse)
+    assert f"session {ANN}, owner unknown" in refused(place)
+
+
+# ---------------------------------------------------------------- audit
+
+
+def test_audit(place: Place) -> None:
+    """Each lock is told by how it names its owner; those that must be ok and are not fail, older ones warn."""
+    policy = place.lab.repo / ".ai/repo/policy.yaml"
+    policy.parent.mkdir(parents=True)
+    policy.write_text("version: 1\nalerts:\n  lock_owner_since: 2026-10-01\n")
+    lock(place)
+    place.put("old", kind="lock", day="2026-09-30", expires="2026-12-01")
+    place.put("old-pid", kind="lock", day="2026-09-30", expires="2026-12-01", session="724929")
+    assert locks(place).fully_read
+    place.put("named", kind="lock", session_id="agent-7")
+    found = locks(place)
+    assert not found.fully_read
+    told = {each.split()[-1].strip("()"): each.split()[:2] for each in audit_text(found).splitlines()}
+    assert told == {
+        found.locks[0].slug: ["ok", "ok"],
+        "named": ["fail", "ad-hoc-session"],
+        "old": ["warn", "anonymous"],
+        "old-pid": ["warn", "no-session-id"],
+    }
+    assert audit_text(Locks(locks=(), unread=())) == "ok    no lock stands\n"
+
+
+def test_audit_without_a_day(place: Place) -> None:
+    """Where the policy names no day, every lock must name its owner."""
+    place.put("old", kind="lock", day="2020-01-01", expires="2026-12-01")
+    assert not locks(place).fully_read

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.install.client import FLAG, Client, examine
+from brief.install.mods import MODS, Scope
+
+MOD = MODS[0]
+
+
+class Machine:
+    """A home with the files of a client in it, a client of any version on PATH, and a checkout."""
+
+    def __init__(self, base: Path) -> None:
+        self.home, self.root, self.programs = base / "home", base / "repo", base / "bin"
+        for folder in (self.home / ".claude", self.root / ".claude", self.root / "src", self.programs):
+            folder.mkdir(parents=True)
+        self.env = {"HOME": str(self.home), "PATH": str(self.programs)}
+        self.client("echo '2.1.332 (Claude Code)'")
+        self.own(projects={str(self.root): {"hasTrustDialogAccepted": True}})
+
+    def client(self, script: str) -> None:
+        """Put a client on PATH."""
+        (self.programs / "claude").write_text(f"#!/bin/sh\n{script}\n")
+        (self.programs / "claude").chmod(0o755)
+
+    def own(self, **document: Any) -> None:
+        """Write what the client keeps for itself."""
+        (self.home / ".claude.json").write_text(json.dumps(document))
+
+    def seen(self, scope: Scope = Scope.PROJECT, folder: str = "") -> Client:
+        """What is seen of it."""
+        return examine(MOD, scope, str(self.root), str(self.root / folder), self.env)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine on which nothing is in the way."""
+    return Machine(tmp_path)
+
+
+def test_nothing_in_the_way(machine: Machine) -> None:
+    """Where nothing keeps the mod out, no reason is told."""
+    assert machine.seen() == Client("2.1.332", ())
+
+
+@pytest.mark.parametrize(
+    ("script", "version", "said"),
+    [
+        ("echo '2.1.286 (Claude Code)'", "2.1.286", "2.1.286 loads no mods; they need 2.1.287 or newer"),
+        ("echo hello", None, "does not tell its version"),
+        ("exit 1", None, "does not tell its version"),
+    ],
+)
+def test_the_version(machine: Machine, script: str, version: str | None, said: str) -> None:
+    """A client that is too old, or that does not say how old it is, is told."""
+    machine.client(script)
+    seen = machine.seen()
+    assert seen.version == version
+    assert [said in reason for reason in seen.reasons] == [True]
+
+
+def test_no_client(machine: Machine) -> None:
+    """Where no client is on PATH, that is told."""
+    (machine.programs / "claude").unlink()
+    assert "is not on PATH" in machine.seen().reasons[0]
+
+
+def test_the_rollout_flag(machine: Machine) -> None:
+    """A rollout that the client once saw switched off is told, except where it does not ask for rollouts."""
+    machine.own(cachedGrowthBookFeatures={FLAG: False}, projects={str(machine.root): {"hasTrustDialogAccepted": True}})
+    assert [FLAG in reason for reason in machine.seen().reasons] == [True]
+    machine.env["DISABLE_TELEMETRY"] = "1"
+    assert machine.seen().reasons == ()
+
+
+@pytest.mark.parametrize("path", ["home/.claude/settings.json", "repo/.claude/settings.json"])
+@pytest.mark.parametrize(
+    "settings", [{"disableAllHooks": True}, {"enabledPlugins": {"majordomus-brief@skills-dir": False}}]
+)
+def test_settings_that_keep_it_out(machine: Machine, tmp_path: Path, path: str, settings: dict[str, Any]) -> None:
+    """Settings that switch off all hooks, or this mod, are told by their file."""
+    (tmp_path / path).write_text(json.dumps(settings))
+    (reason,) = machine.seen().reasons
+    assert reason.startswith(str(tmp_path / path))
+
+
+def test_a_folder_that_is_not_trusted(machine: Machine) -> None:
+    """A checkout that the client does not trust is told, with what to do; trust of a folder above counts."""
+    machine.own(projects={})
+    assert "start it there once" in machine.seen().reasons[0]
+    machine.own(projects={str(machine.root.parent): {"hasTrustDialogAccepted": True}})
+    assert machine.seen().reasons == ()
+
+
+def test_the_persons_own_is_loaded_in_its_place(machine: Machine) -> None:
+    """A mod of the checkout is not loaded where the person has it too."""
+    (machine.home / ".claude" / MOD.target / ".claude-plugin").mkdir(parents=True)
+    assert [("is loaded in its place" in reason) for reason in machine.seen().reasons] == [True]
+    assert machine.seen(Scope.USER).reasons == ()
+
+
+def test_a_subdirectory(machine: Machine) -> None:
+    """A session that starts below the root does not load the mod of the checkout; that of the person it does."""
+    assert "looks in the folder it starts in alone" in machine.seen(folder="src").reasons[0]
+    assert machine.seen(Scope.USER, folder="src").reasons == ()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"projects": 3}', "[" * 100_000])
+def test_files_that_are_damaged(machine: Machine, text: str) -> None:
+    """Files of the client that cannot be read say nothing, and nothing falls over."""
+    (machine.home / ".claude.json").write_text(text)
+    (machine.home / ".claude/settings.json").write_text(text)
+    assert [("does not trust" in reason) for reason in machine.seen().reasons] == [True]

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.install.hooks import snippet
+from brief.install.wired import Wired, wired
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a folder of the client, beside a checkout with one."""
+    for name in ("home", "repo"):
+        (tmp_path / name / ".claude").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json") -> tuple[Wired, ...]:
+    """What is found where a settings file holds that text."""
+    (home / path).write_text(text)
+    return wired("claude-code", str(home.parent / "repo"), {"HOME": str(home)})
+
+
+@pytest.mark.parametrize("command", [("/opt/my tools/majordomus",), ("/opt/the python", "-P", "-m", "brief")])
+def test_the_printed_settings_are_known(home: Path, command: tuple[str, ...]) -> None:
+    """Everything that the printed settings name is found in them, once, whoever starts the command."""
+    (found,) = seen(home, snippet(command))
+    assert found.commands == (
+        "hook session-start",
+        "hook wake",
+        "hook user-prompt-submit",
+        "hook session-end",
+        "statusline",
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [".claude/settings.json", "../repo/.claude/settings.json", "../repo/.claude/settings.local.json"]
+)
+def test_every_file_is_looked_at(home: Path, path: str) -> None:
+    """The person's settings and both of the project are looked at, and the file is named."""
+    (found,) = seen(home, '{"statusLine": {"command": "majordomus statusline"}}', path)
+    assert (Path(found.path).resolve(), found.statusline, found.hooks) == ((home / path).resolve(), True, ())
+
+
+def test_without_a_checkout(home: Path) -> None:
+    """Outside of every checkout the person's settings alone are looked at."""
+    seen(home, '{"statusLine": {"command": "majordomus statusline"}}')
+    assert wired("claude-code", None, {"HOME": str(home)}) == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "events"),
+    [
+        ({"command": "majordomus hook Stop"}, ("stop",)),
+        ({"command": "majordomus", "args": ["hook", "wake"]}, ("wake",)),
+        ({"command": "cd /x && majordomus hook stop; true"}, ("stop",)),
+        ({"command": "majordomus hook PreToolUse"}, ()),
+        ({"command": "my-majordomus hook stop"}, ()),
+        ({"command": "majordomus hook stop-it"}, ()),
+        ({"command": "echo hook stop"}, ()),
+        ({"command": 7, "args": "majordomus hook stop"}, ()),
+        ("majordomus hook stop", ()),
+        (None, ()),
+    ],
+)
+def test_which_commands_are_ours(home: Path, run: Any, events: tuple[str, ...]) -> None:
+    """A hook of ours is known by its command and an event that there is, alone or among other commands."""
+    found = seen(home, json.dumps({"hooks": {"Any": [{"hooks": [run]}]}}))
+    assert tuple(event for one in found for event in one.hooks) == events
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "null", "[" * 100_000),
+        *('{"hooks": []}', '{"hooks": {"Stop": 3}}', '{"hooks": {"Stop": [3, {"hooks": 3}]}}'),
+        *('{"statusLine": "majordomus statusline"}', '{"statusLine": {"command": null}}'),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_settings_that_are_damaged(home: Path, text: str) -> None:
+    """What is no settings file, or of another shape, names nothing, and nothing falls over."""
+    assert seen(home, text) == ()

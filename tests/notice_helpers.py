@@ -1,0 +1,53 @@
+"""Notices made for tests from the fields that matter, through the real parser, and the zones they are judged in."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from brief.core.notices.locks import Owner
+from brief.core.notices.notice import Notice, parse
+from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
+
+ZONES = ("Pacific/Auckland", "Europe/Prague", "America/New_York", "UTC")
+SESSION = "22222222-2222-4222-8222-222222222222"
+
+
+def notice(slug: str = "slug", body: str = "", /, **fields: object) -> Notice:
+    """The notice of a file with these fields and this body."""
+    head = "".join(f"{key}: {_quoted(value)}\n" for key, value in fields.items())
+    return parse(f"---\n{head or '{}'}\n---\n{body}", slug)
+
+
+def at(local: str, zone: str) -> datetime:
+    """The moment in UTC at which the clocks of the zone show `local`, the first one of two."""
+    return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def judged(made: Notice, local: str, zone: str, owner: Owner = Owner.UNKNOWN) -> Shown | Hidden | Expired:
+    """What becomes of the notice when the clocks of the zone show `local`."""
+    return judge(made, at(local, zone), ZoneInfo(zone), owner)
+
+
+def countdown(made: Notice, local: str, zone: str) -> str | None:
+    """The countdown of a notice that must be shown then."""
+    verdict = judged(made, local, zone)
+    assert isinstance(verdict, Shown), verdict
+    return verdict.countdown
+
+
+def shown(*made: Notice, local: str = "2026-10-11 09:00", zone: str = "Europe/Prague") -> list[Shown]:
+    """Those of the notices that are shown then, in their order."""
+    verdicts = [judged(each, local, zone) for each in made]
+    return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
+
+
+def _quoted(value: object) -> str:
+    """A value as YAML takes it; JSON's pairs of surrogates are no YAML."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    plain = (
+        char if char.isascii() and char.isprintable() and char not in '\\"' else f"\\U{ord(char):08x}" for char in value
+    )
+    return f'"{"".join(plain)}"'

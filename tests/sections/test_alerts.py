@@ -1,0 +1,137 @@
+"""The notices: shown by priority, and a file that cannot be read is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from brief.core.model.brief import AlertsSection, Level, Status
+from brief.core.model.errors import GitError
+from brief.core.notices.notice import Notice, parse
+from brief.git import Checkout
+from brief.notices.store import NoticeSnapshot
+from brief.sections.alerts import answer, notice_folders
+from samples import NOW, Known, ask, context, episode
+
+
+def notice(slug: str, **fields: Any) -> Notice:
+    """A notice whose file has that front matter."""
+    lines = "".join(f"{name}: {value}\n" for name, value in {"kind": "alert", **fields}.items())
+    return parse(f"---\n{lines}---\nbody\n", slug)
+
+
+def asked(
+    *notices: Notice, unparsable: tuple[tuple[str, str], ...] = (), unread: tuple[tuple[str, str], ...] = ()
+) -> AlertsSection:
+    """The section for folders that hold these."""
+    return answer(context(notices=lambda folders: NoticeSnapshot(notices, unparsable, unread)), ask())
+
+
+def test_no_notices() -> None:
+    """The folders were read and nothing lies there."""
+    found = asked()
+    assert (found.status, found.headline, found.rows, found.as_of) == (Status.READ, "no notices", (), NOW)
+    assert found.data is not None
+    assert (found.data.shown, found.data.hidden) == ((), 0)
+
+
+def test_notices_by_priority_then_slug() -> None:
+    """The highest priority first, of equals in the order of their slugs, counted by kind."""
+    found = asked(
+        notice("b", kind="courtesy"), notice("a", kind="courtesy"), notice("z", kind="bug-dep", priority=9), notice("m")
+    )
+    assert found.data is not None
+    assert [each.slug for each in found.data.shown] == ["z", "a", "b", "m"]
+    assert found.headline == "4 notices: 1 bug-dep, 2 courtesies, 1 alert"
+
+
+def test_a_lock_stands_out() -> None:
+    """A lock is HIGH and says on what; anything else is NORMAL."""
+    found = asked(notice("hands-off", kind="lock", component="koda", title="rebuilding"), notice("tea"))
+    assert [(row.level, row.text) for row in found.rows] == [
+        (Level.HIGH, "lock on koda, owner unknown: rebuilding (hands-off)"),
+        (Level.NORMAL, "alert: tea (tea)"),
+    ]
+
+
+def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
+    """Neither enters a row, a headline or the data; both are counted."""
+    found = asked(notice("done", status="done"), notice("mine", audience="owner", title="rotate the key"), notice("x"))
+    assert found.data is not None
+    assert ([each.slug for each in found.data.shown], found.data.hidden) == (["x"], 2)
+    assert "rotate" not in found.model_dump_json()
+    assert found.headline == "1 notice: 1 alert"
+
+
+def test_a_file_that_cannot_be_read_is_named() -> None:
+    """The rest is shown, the section is partial, and the file stands in data as it is and in a row cleaned."""
+    found = asked(notice("x"), unparsable=(("/n/a\x1b[31mb.md", "kind: 'lok' is none"),))
+    assert (found.status, found.reason) == (Status.PARTIAL, "1 notice file could not be read")
+    assert found.data is not None
+    assert [each.file for each in found.data.unparsable] == ["/n/a\x1b[31mb.md"]
+    assert [row.text for row in found.rows] == ["unreadable: /n/ab.md: kind: 'lok' is none", "alert: x (x)"]
+
+
+def test_a_folder_that_cannot_be_read_is_named() -> None:
+    """With what is wrong with it, beside the files that are wrong."""
+    found = asked(unparsable=(("/n/a.md", "x"), ("/n/b.md", "y")), unread=(("/n\u202e", "cannot be listed: denied"),))
+    assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
+    assert found.reason == "2 notice files could not be read; /n: cannot be listed: denied"
+
+
+def test_text_of_notices_is_harmless_where_it_is_shown() -> None:
+    """Titles, components and slugs hold other people's text."""
+    found = asked(notice("s\x1b[2Jx", component='"k\\u202eo"', title='"\\e[1mt"'))
+    assert found.rows[0].text == "alert on ko: t (sx)"
+
+
+def test_the_more_urgent_come_first_and_the_rest_is_counted() -> None:
+    """Eight are named in a brief, all are in the data, and what is not named is counted."""
+    found = asked(*(notice(f"n{number:02}") for number in range(11)))
+    assert (len(found.rows), found.omitted) == (8, 3)
+    assert found.data is not None
+    assert len(found.data.shown) == 11
+
+
+def test_ones_own_lock_does_not_stand_out() -> None:
+    """Who placed it is told so, and is not warned of itself."""
+    lock = notice("hands-off", kind="lock", component="koda", session_id="e1")
+    found = answer(context(Known([episode()]), notices=lambda folders: NoticeSnapshot((lock,), (), ())), ask())
+    assert [(row.level, row.text) for row in found.rows] == [
+        (Level.NORMAL, "lock on koda, yours: hands-off (hands-off)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [("branch == 'main'", True), ("branch == 'fix'", False), ("branch ==", True), ("paths matches 'src/**'", True)],
+)
+def test_a_rule_hides_only_what_it_can_judge(rule: str, shown: bool) -> None:
+    """What does not hold here is hidden and counted; what is unknown or broken is shown."""
+    found = asked(notice("x", applies_when=f'"{rule}"'))
+    assert found.data is not None
+    assert (len(found.data.shown), found.data.hidden) == ((1, 0) if shown else (0, 1))
+
+
+def test_where_git_fails_every_notice_is_shown() -> None:
+    """Nobody knows the branch then, and a rule about it hides nothing."""
+
+    def failing() -> list[Checkout]:
+        raise GitError("git did not answer within 1 s")
+
+    ruled = notice("x", applies_when="branch == 'fix'")
+    found = answer(context(worktrees=failing, notices=lambda folders: NoticeSnapshot((ruled,), (), ())), ask())
+    assert found.status is Status.READ
+    assert found.data is not None
+    assert [each.slug for each in found.data.shown] == ["x"]
+
+
+def test_folders_are_those_of_the_repository_then_of_the_policy() -> None:
+    """Relative ones lie below the checkout that asks, absolute ones where they say."""
+    question = ask("/w/koda", settings={"alerts": {"folders": ["meta/notices", "/shared/notices"]}})
+    assert notice_folders("/r/.git/majordomus", question) == (
+        "/r/.git/majordomus/notices",
+        "/w/koda/meta/notices",
+        "/shared/notices",
+    )

@@ -1,0 +1,81 @@
+"""The derive lock, as the kernel tells it at this moment."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.core.model.brief import DeriveData, DeriveSection, Status
+from brief.sections.derive import answer
+from samples import NOW, ask, context
+
+HOSTILE = "/a\x1b[31mb\u202e"
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Takes the lock, until the end of the test."""
+    descriptor = os.open(tmp_path / "derive.lock", os.O_RDWR | os.O_CREAT)
+    yield lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(descriptor)
+
+
+def name(tmp_path: Path, waiting: int = 0, **holder: Any) -> None:
+    """Write who holds it, and how many wait."""
+    known = {"episode": "e1", "pid": 7, "checkout": "/a", "command": "make", "since": NOW.isoformat()}
+    (tmp_path / "derive.json").write_text(json.dumps({"holder": {**known, **holder}, "waiting": waiting}))
+
+
+def asked(tmp_path: Path) -> DeriveSection:
+    """The section for that state folder."""
+    return answer(context(state_dir=str(tmp_path)), ask())
+
+
+def test_free(tmp_path: Path) -> None:
+    """Nobody ever took it: read, free, nobody waits."""
+    found = asked(tmp_path)
+    assert (found.status, found.headline, found.rows) == (Status.READ, "free", ())
+    assert found.data == DeriveData(standing="free", holder=None, waiting=0)
+
+
+def test_held(tmp_path: Path, held: Callable[[], None]) -> None:
+    """Who holds it, what runs there and how many wait; names as they are in data, cleaned in the headline."""
+    held()
+    name(tmp_path, waiting=2, checkout=HOSTILE, command=HOSTILE)
+    found = asked(tmp_path)
+    assert (found.status, found.headline) == (Status.READ, "held by /ab, /ab, 2 waiting")
+    assert found.data is not None
+    assert found.data.standing == "held"
+    assert found.data.holder is not None
+    assert (found.data.holder["checkout"], found.data.holder["since"]) == (HOSTILE, "2026-03-05T12:00:00Z")
+
+
+def test_stale(tmp_path: Path, held: Callable[[], None]) -> None:
+    """A name without a lock is no holder: read in full, told to be stale and why."""
+    name(tmp_path)
+    found = asked(tmp_path)
+    assert (found.status, found.headline, found.reason) == (Status.READ, "stale by /a, make", None)
+    assert [row.text for row in found.rows] == [
+        "nobody holds derive.lock, but derive.json still names process 7, which ended early"
+    ]
+
+
+def test_held_by_somebody_unnamed(tmp_path: Path, held: Callable[[], None]) -> None:
+    """The kernel says held, and who it is is not known: partial, with the reason."""
+    held()
+    (tmp_path / "derive.json").write_text("{")
+    found = asked(tmp_path)
+    assert (found.status, found.headline) == (Status.PARTIAL, "held")
+    assert "cannot be understood" in (found.reason or "")
+
+
+def test_free_with_a_file_that_says_nothing(tmp_path: Path) -> None:
+    """A spoilt derive.json leaves it unknown who waits, which is not zero: partial."""
+    (tmp_path / "derive.json").mkdir()
+    assert asked(tmp_path).status is Status.PARTIAL

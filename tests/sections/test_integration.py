@@ -1,0 +1,122 @@
+"""The queue, as it was last looked at, and how long ago that was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.core.model.brief import IntegrationSection, QueueEntry, Status
+from brief.integration.observation import Observation, ObservationError
+from brief.sections.integration import answer
+from samples import NOW, ago, ask, context
+
+
+def entry(name: str = "fix", **fields: Any) -> QueueEntry:
+    """A branch three commits ahead."""
+    known: dict[str, Any] = {
+        "name": name,
+        "number": None,
+        "lane": "base",
+        "disposition": "open",
+        "conflicts_with": None,
+        "ahead": 3,
+        "behind": 0,
+        "committed_at": ago(hours=2),
+        "worktree": None,
+    }
+    return QueueEntry(**{**known, **fields})
+
+
+def observe(folder: Path, *entries: QueueEntry, omitted: int = 0, at: datetime = NOW) -> None:
+    """Leave an observation in a state folder."""
+    Observation(observed_at=at, base="main", base_sha="0" * 40, provider="git", entries=entries, omitted=omitted).write(
+        f"{folder}/observation.json"
+    )
+
+
+def asked(folder: Path, **integration: Any) -> IntegrationSection:
+    """The section for that state folder, under those settings."""
+    return answer(context(state_dir=str(folder)), ask(settings={"integration": integration}))
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "reason"),
+    [
+        ("none", Status.UNDECLARED, "integration.provider is none"),
+        ("github", Status.UNREAD, "integration.provider is github, which this version"),
+        ("auto", Status.UNREAD, "the branches were never looked at; run majordomus queue refresh"),
+        ("git", Status.UNREAD, "the branches were never looked at; run majordomus queue refresh"),
+    ],
+)
+def test_a_queue_nobody_looked_at_has_no_length(tmp_path: Path, provider: str, status: Status, reason: str) -> None:
+    """Not set up, not possible, or not done yet: three reasons, no data, and never 0 branches."""
+    found = asked(tmp_path, provider=provider)
+    assert (found.status, found.data, found.as_of) == (status, None, None)
+    assert (found.reason or "").startswith(reason)
+
+
+def test_a_queue_that_is_not_set_up_is_not_shown_from_an_older_look(tmp_path: Path) -> None:
+    """With the provider switched off, what was once observed is not repeated."""
+    observe(tmp_path, entry())
+    assert asked(tmp_path, provider="none").data is None
+
+
+def test_the_queue_as_it_was_seen(tmp_path: Path) -> None:
+    """In the order of merging, with ahead, behind, age and checkout, as of when it was looked at."""
+    observe(tmp_path, entry("fix", behind=1, worktree="/w/koda"), entry("docs", committed_at=None), at=ago(minutes=3))
+    found = asked(tmp_path)
+    assert (found.status, found.as_of) == (Status.READ, ago(minutes=3))
+    assert found.headline == "2 branches ahead of main, next fix (looked at 3m ago)"
+    assert [row.text for row in found.rows] == ["fix: 3 ahead, 1 behind, last commit 2h ago, in koda", "docs: 3 ahead"]
+    assert found.data is not None
+    assert (found.data.open, found.data.next, len(found.data.queue)) == (2, "fix", 2)
+
+
+def test_an_empty_queue_was_read(tmp_path: Path) -> None:
+    """Nothing waits, and somebody looked."""
+    observe(tmp_path)
+    found = asked(tmp_path)
+    assert (found.status, found.headline) == (Status.READ, "0 branches ahead of main (looked at just now)")
+    assert found.data is not None
+    assert (found.data.open, found.data.next) == (0, None)
+
+
+def test_an_old_look_says_that_it_is_old(tmp_path: Path) -> None:
+    """Past integration.refresh_minutes the headline says so, with the command that looks again."""
+    observe(tmp_path, entry(), at=ago(hours=3))
+    assert asked(tmp_path, refresh_minutes=60).headline == (
+        "1 branch ahead of main, next fix "
+        "(looked at 3h ago, older than integration.refresh_minutes: majordomus queue refresh)"
+    )
+
+
+def test_branches_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:
+    """More than are looked at: partial, counted in the headline, the data and as omitted."""
+    observe(tmp_path, entry(), omitted=7)
+    found = asked(tmp_path)
+    assert (found.status, found.omitted) == (Status.PARTIAL, 7)
+    assert found.reason == "7 more branches were not looked at: only the latest 1 are"
+    assert found.headline.startswith("8 branches ahead")
+    assert found.data is not None
+    assert found.data.open == 8
+
+
+def test_a_branch_name_is_an_identity(tmp_path: Path) -> None:
+    """As it is in data, and harmless in headline and rows."""
+    hostile = "a\x1b[31mb\u202ec"
+    observe(tmp_path, entry(hostile, worktree=f"/w/{hostile}"))
+    found = asked(tmp_path)
+    assert found.data is not None
+    assert (found.data.next, found.data.queue[0].name) == (hostile, hostile)
+    assert found.headline == "1 branch ahead of main, next abc (looked at just now)"
+    assert found.rows[0].text == "abc: 3 ahead, last commit 2h ago, in abc"
+
+
+def test_an_observation_that_cannot_be_read_is_no_empty_queue(tmp_path: Path) -> None:
+    """A spoilt file is a fault for the composer to tell, with the command that mends it."""
+    (tmp_path / "observation.json").write_text("{")
+    with pytest.raises(ObservationError, match="majordomus queue refresh"):
+        asked(tmp_path)

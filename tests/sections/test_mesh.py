@@ -1,0 +1,20 @@
+"""The other machines: not set up, or set up and not asked, and never zero of them."""
+
+from __future__ import annotations
+
+from brief.core.model.brief import Status
+from brief.sections.mesh import answer
+from samples import ask, context
+
+
+def test_no_mesh_is_set_up() -> None:
+    """Without `mesh.url` there is nobody to ask, and the section says which key is not set."""
+    found = answer(context(), ask())
+    assert (found.status, found.reason, found.data) == (Status.UNDECLARED, "mesh.url is not set", None)
+
+
+def test_a_mesh_that_is_set_up_is_unread() -> None:
+    """With `mesh.url` somebody could be there, and nobody was asked: a gap, with no count."""
+    found = answer(context(), ask(settings={"mesh": {"url": "nats://host:4222"}}))
+    assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)
+    assert "mesh.url is set" in (found.reason or "")

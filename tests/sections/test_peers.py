@@ -1,0 +1,165 @@
+"""Who else is here: everybody but the one who asks, by checkout, and unread where nobody was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from brief.core.model.brief import EpisodeState, PeersData, PeersSection, Status
+from brief.core.model.errors import GitError
+from brief.core.sessions.task import Task
+from brief.git import Checkout
+from brief.sections.peers import answer
+from samples import NOW, Known, ago, ask, checkout, context, episode
+
+
+def asked(sessions: Known, *checkouts: Checkout, root: str = "/r", session: str | None = None) -> PeersSection:
+    """The section of a server that knows these, where git lists those."""
+    listed = checkouts or (checkout(),)
+    return answer(context(sessions, worktrees=lambda: listed), ask(root, session=session))
+
+
+def data(section: PeersSection) -> PeersData:
+    """What the section holds."""
+    assert section.data is not None
+    return section.data
+
+
+def boards(section: PeersSection) -> list[tuple[str | None, str, int | None]]:
+    """Path, standing and count of each board."""
+    return [(board.path, board.standing, board.count) for board in data(section).boards]
+
+
+def texts(section: PeersSection) -> list[str]:
+    """The rows as they are shown."""
+    return [row.text for row in section.rows]
+
+
+def test_without_a_server_nobody_was_asked() -> None:
+    """Unread with the reason, no data and no number; what an earlier server stored is not passed on as who is here."""
+    found = answer(context(Known(unheard=[episode()]), absence="no server runs here"), ask())
+    assert (found.status, found.data, found.reason) == (Status.UNREAD, None, "no server runs here")
+    assert not any(character.isdigit() for character in found.headline)
+
+
+def test_a_server_that_knows_nobody_has_read_it() -> None:
+    """Nobody is there, and that was asked: 0, as of now."""
+    found = asked(Known())
+    assert (found.status, found.headline, found.as_of) == (Status.READ, "0 other sessions in 1 checkout", NOW)
+    assert (data(found).count, boards(found)) == (0, [("/r", "ready", 0)])
+
+
+def test_everybody_but_oneself() -> None:
+    """The one who asks is on its board and not among its peers."""
+    sessions = Known([episode("e1"), episode("e2"), episode("e3", "/w/b")])
+    found = asked(sessions, checkout("/r"), checkout("/w/b"), session="e2")
+    assert [peer.episode for peer in data(found).peers] == ["e1", "e3"]
+    assert boards(found) == [("/r", "ready", 2), ("/w/b", "ready", 1)]
+    assert found.headline == "2 other sessions in 2 checkouts"
+
+
+def test_one_who_does_not_say_who_it_is_sees_all_of_several() -> None:
+    """Where which one asks is not known, nobody is left out by a guess."""
+    assert data(asked(Known([episode("e1"), episode("e2")]))).count == 2
+    assert data(asked(Known([episode("e1")]))).count == 0
+
+
+def test_a_peer_is_told_with_what_it_does_and_where() -> None:
+    """State, task, branch, checkout, since and heard, as its session gave them."""
+    sessions = Known([episode("e2", "/w/koda", branch="fix")], tasks=[Task(episode="e2", title="fix login", since=NOW)])
+    found = asked(sessions, checkout("/r"), checkout("/w/koda"))
+    (peer,) = data(found).peers
+    assert (peer.state, peer.task, peer.branch, peer.checkout) == (EpisodeState.BUSY, "fix login", "fix", "/w/koda")
+    assert (peer.since, peer.heard, peer.source, peer.standing) == (ago(hours=1), ago(minutes=1), "registered", "heard")
+    assert texts(found) == ["koda, busy: fix login (claude-code e2, on fix)"]
+
+
+def test_what_is_not_known_of_a_peer_is_no_word_alone() -> None:
+    """A state that nobody gave is said to be one, and a provider that nobody named is left out."""
+    sessions = Known([episode("e2", "/w/b", provider="unknown", state=EpisodeState.UNKNOWN)])
+    assert texts(asked(sessions, checkout("/r"), checkout("/w/b"))) == ["b, state unknown (e2, on main)"]
+
+
+def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
+    """Known from before the restart: since when it was not heard, and no state."""
+    found = asked(Known(unheard=[episode("e2", "/w/b", branch=None)]), checkout("/r"), checkout("/w/b"))
+    (peer,) = data(found).peers
+    assert (peer.standing, peer.state, peer.task) == ("unheard", EpisodeState.UNKNOWN, None)
+    assert texts(found) == ["b, unheard for 1m (claude-code e2)"]
+
+
+GONE: list[tuple[dict[str, Any], str, str]] = [
+    ({"gone": True, "prunable": "x"}, "gone", "its folder is missing; git worktree prune forgets it"),
+    ({"gone": True, "locked": ""}, "gone", "its folder is missing; git worktree prune forgets it"),
+    (
+        {"gone": True, "locked": "on a stick"},
+        "gone",
+        "its folder is missing; it is locked: on a stick; git worktree prune forgets it",
+    ),
+    ({"prunable": "gitdir file points elsewhere"}, "prunable", "gitdir file points elsewhere"),
+    ({"prunable": ""}, "prunable", "git would prune it"),
+]
+
+
+@pytest.mark.parametrize(("fields", "standing", "reason"), GONE)
+def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], standing: str, reason: str) -> None:
+    """It stays a board, with its episodes, and says what is wrong with it."""
+    found = asked(Known([episode("e2", "/w/b")]), checkout("/r"), checkout("/w/b", **fields))
+    assert boards(found) == [("/r", "ready", 0), ("/w/b", standing, 1)]
+    assert data(found).boards[1].reason == reason
+    assert found.headline == f"1 other session in 2 checkouts, 1 of them {standing}"
+    assert texts(found)[-1] == f"b is {standing}: {reason}"
+
+
+def test_a_locked_checkout_that_is_there_is_ready() -> None:
+    """A lock of git keeps it from being pruned and says nothing against it."""
+    assert boards(asked(Known(), checkout("/r", locked="mine"))) == [("/r", "ready", 0)]
+
+
+def test_a_checkout_that_git_forgot_keeps_its_episodes() -> None:
+    """Where git lists it no more, its sessions are still told of, on a board that is gone."""
+    found = asked(Known([episode("e2", "/w/old"), episode("e3", "/w/old"), episode("e4", "/w/b")]), checkout("/r"))
+    assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 1), ("/w/old", "gone", 2)]
+    assert data(found).boards[1].reason == "git lists no such checkout any more"
+    assert data(found).count == 3
+
+
+def test_a_bare_repository_is_no_board() -> None:
+    """Nobody works in the git folder itself."""
+    assert boards(asked(Known(), checkout("/r.git", bare=True), checkout("/w/b"))) == [("/w/b", "ready", 0)]
+
+
+def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
+    """Paths and branches are identities; where they are shown they steer nothing, also when they are no UTF-8."""
+    hostile = "a\x1b[31mb\u202ec"
+    raw = "/w/d\udcff"
+    sessions = Known(
+        [episode("e2", f"/w/{hostile}", branch=hostile), episode("e3", r"/w/d\xff")],
+        tasks=[Task(episode="e2", title=hostile, since=NOW)],
+    )
+    found = asked(sessions, checkout("/r"), checkout(f"/w/{hostile}"), checkout(raw, gone=True, locked="stick\udcff\n"))
+    assert boards(found) == [("/r", "ready", 0), (f"/w/{hostile}", "ready", 1), (r"/w/d\xff", "gone", 1)]
+    assert [(peer.branch, peer.task) for peer in data(found).peers] == [(hostile, hostile), ("main", None)]
+    assert texts(found) == [
+        "abc, busy: abc (claude-code e2, on abc)",
+        r"d\xff, busy (claude-code e3, on main)",
+        r"d\xff is gone: its folder is missing; it is locked: stick\xff ; git worktree prune forgets it",
+    ]
+    assert PeersSection.model_validate_json(found.model_dump_json()) == found
+
+
+def test_an_episode_of_a_checkout_with_no_name() -> None:
+    """A repository at the root of the file system has its path for a name."""
+    assert [board.name for board in data(asked(Known(), checkout("/"), root="/")).boards] == ["/"]
+
+
+def test_git_that_fails_is_for_the_composer_to_tell() -> None:
+    """Where the checkouts cannot be listed, no board is made up."""
+
+    def failing() -> Sequence[Checkout]:
+        raise GitError("git did not answer within 1 s")
+
+    with pytest.raises(GitError):
+        answer(context(Known([episode()]), worktrees=failing), ask())

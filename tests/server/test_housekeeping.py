@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from brief.core.model.brief import AnsweredBy, EpisodeState
+from brief.core.model.errors import SupersededError
+from brief.server.housekeeping import tend
+from brief.service import RepositoryService
+from brief.sessions import episodes as rows
+from brief.sessions.board import Board
+from brief.sessions.database import Database
+from brief.sessions.processes import find_process
+from sandbox import Lab
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+class Server:
+    """What a server tends with: a desk of a lab's repository, whose clock stands still until it is moved."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.now = START
+        lab.state.mkdir(exist_ok=True)
+        self.database = Database(lab.state / "majordomus.db", epoch=1)
+        self.board = Board(self.database)
+        self.service = self.desk_of(self.board)
+
+    def desk_of(self, board: Board) -> RepositoryService:
+        """A desk on which that board stands."""
+        return RepositoryService(
+            self.lab.common_dir, now=lambda: self.now, sessions=board, absence=None, identity=_nobody
+        )
+
+    def open(self, name: str, checkout: Path | None = None, *, pid: int | None = None) -> None:
+        """Open an episode."""
+        self.board.open(
+            name,
+            provider="codex",
+            checkout=str(checkout or self.lab.repo),
+            branch=None,
+            process=find_process(pid) if pid is not None else None,
+            state=EpisodeState.IDLE,
+            now=self.now,
+        )
+
+    def after(self, seconds: float) -> dict[str, str]:
+        """The standing of every open episode after so many seconds and a look."""
+        self.now += seconds * SECOND
+        tend(self.service)
+        return {one.episode.id: one.standing for one in self.board.known()}
+
+    def reasons(self) -> dict[str, str | None]:
+        """Why each closed episode is closed."""
+        return {episode.id: episode.closed_reason for episode in self.board.closed(100)}
+
+
+def _nobody(root: str) -> AnsweredBy:
+    return AnsweredBy(kind="self", pid=1, root=root, epoch=None, version="1", reason="a test")
+
+
+@pytest.fixture
+def server(lab: Lab) -> Iterator[Server]:
+    """A server that never ticks by itself."""
+    lab.commit()
+    made = Server(lab)
+    yield made
+    made.database.close()
+
+
+def test_silent_after_three_looks(server: Server) -> None:
+    """Who was not heard for three looks is silent, with no state, until it is heard again."""
+    server.open("ann")
+    assert server.after(0) == {"ann": "heard"}
+    assert server.after(180) == {"ann": "heard"}
+    before = server.board.version
+    assert server.after(1) == {"ann": "silent"}
+    assert server.board.version > before
+    assert [one.state for one in server.board.known()] == [EpisodeState.UNKNOWN]
+    server.board.hear("ann", server.now)
+    assert [(one.standing, one.state) for one in server.board.known()] == [("heard", EpisodeState.IDLE)]
+
+
+def test_next_server_gives_three_looks(server: Server) -> None:
+    """A server that begins hours later calls nobody silent before it has been there for three looks itself."""
+    server.open("ann")
+    server.now += timedelta(hours=5)
+    server.board = Board(server.database)
+    server.service = server.desk_of(server.board)
+    assert server.after(0) == {"ann": "unheard"}
+    assert server.after(180) == {"ann": "unheard"}
+    assert server.after(1) == {"ann": "silent"}
+
+
+def test_clock_set_back(server: Server) -> None:
+    """A clock that was set back by a day makes nobody well for a day: who speaks is heard, who does not is silent."""
+    server.open("ann")
+    server.open("bob")
+    server.after(0)
+    server.now -= timedelta(days=1)
+    server.board.hear("bob", server.now)
+    assert server.after(0) == {"ann": "silent", "bob": "heard"}
+
+
+def test_process_that_ends(server: Server) -> None:
+    """An episode is closed once its process is gone, with the reason, and the one beside it is not."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        server.open("ann", pid=process.pid)
+        server.open("bob")
+        assert server.after(10) == {"ann": "heard", "bob": "heard"}
+        process.kill()
+    assert server.after(10) == {"bob": "heard"}
+    assert server.reasons() == {"ann": "its process ended"}
+
+
+def test_process_that_was_never_found(server: Server) -> None:
+    """A number that meant nothing here when it was given, as one of a container, closes nothing."""
+    server.open("ann", pid=2**31 - 1)
+    assert server.after(10) == {"ann": "heard"}
+
+
+def test_worktree_that_is_removed(server: Server) -> None:
+    """The episodes of a work tree are closed as gone once git or the disk has it no more, and no others."""
+    removed, deleted, kept = (server.lab.worktree(name) for name in ("removed", "deleted", "kept"))
+    for name, folder in (("ann", removed), ("bob", deleted), ("cid", kept), ("dan", server.lab.repo)):
+        server.open(name, folder)
+    assert len(server.after(10)) == 4
+    server.lab.git("worktree", "remove", "--force", str(removed))
+    shutil.rmtree(deleted)
+    assert set(server.after(10)) == {"cid", "dan"}
+    assert server.reasons() == {
+        "ann": "gone: git lists its checkout no more",
+        "bob": "gone: the folder of its checkout is missing",
+    }
+
+
+def test_git_that_does_not_answer(server: Server) -> None:
+    """Where git says nothing, as after the repository was moved, nobody is closed."""
+    server.open("ann", server.lab.worktree("topic"))
+    server.lab.repo.rename(server.lab.base / "moved")
+    assert server.after(10) == {"ann": "heard"}
+
+
+def test_closed_ones_are_few(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the closed episodes as many as are stored are those that ended last, and older ones go with their tasks."""
+    monkeypatch.setattr("brief.sessions.board.MOST_STORED", 5)
+    for number in range(8):
+        server.now += SECOND
+        server.open(f"e{number:02}")
+        server.board.set_task(f"e{number:02}", "some", (), None, server.now)
+        server.board.close(f"e{number:02}", "done", server.now)
+    assert [episode.id for episode in server.board.closed(100)] == [f"e{n:02}" for n in range(7, 2, -1)]
+    with server.database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM tasks").fetchone() == (5,)
+    assert rows.get_episode(server.database, "e00") is None
+
+
+def test_superseded_server_closes_nothing(server: Server) -> None:
+    """Once a newer epoch is stored, a look ends with that, and the board stays as it was."""
+    server.open("ann", server.lab.worktree("topic"))
+    Database(server.lab.state / "majordomus.db", epoch=2).close()
+    shutil.rmtree(server.lab.base / "topic")
+    with pytest.raises(SupersededError):
+        server.after(10)
+    assert [one.episode.id for one in server.board.known()] == ["ann"]

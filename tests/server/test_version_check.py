@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import brief
+from brief.server.version_check import Installation
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    """The file that names the version of what is installed, 1.0.0."""
+    path = tmp_path / "__init__.py"
+    path.write_text('"""Words."""\n\n__version__ = "1.0.0"\n')
+    return path
+
+
+def test_what_runs_is_what_is_installed() -> None:
+    """The version is found in our own package."""
+    assert Installation().outdated() is None
+    assert Installation(running="0.0.1").outdated() == f"outdated: runs 0.0.1, {brief.__version__} is installed"
+
+
+def test_an_upgrade_is_told_until_it_is_undone(module: Path) -> None:
+    """A file that names another version makes what runs outdated, and one that names ours again does not."""
+    installed = Installation(str(module), "1.0.0")
+    text = module.read_text()
+    module.write_text(text.replace("1.0.0", "1.1.0 \x1b[31m"))
+    assert installed.outdated() == "outdated: runs 1.0.0, 1.1.0 is installed"
+    module.write_text(text + "# the same version, written anew\n")
+    assert installed.outdated() is None
+
+
+def test_files_that_are_gone(module: Path) -> None:
+    """What was removed, with its folder or without, cannot be started again and is outdated."""
+    told = "outdated: runs 1.0.0, whose files are gone"
+    assert Installation(str(module / "below"), "1.0.0").outdated() == told
+    installed = Installation(str(module), "1.0.0")
+    assert installed.outdated() is None
+    module.unlink()
+    assert installed.outdated() == told
+
+
+@pytest.mark.parametrize("text", ["", '__version__ = "1', "version = 2\n", "\x00\xff"])
+def test_a_file_that_names_no_version(module: Path, text: str) -> None:
+    """A file that is just being written, or is unlike ours, says nothing about the version."""
+    module.write_text(text)
+    assert Installation(str(module), "1.0.0").outdated() is None
+
+
+def test_a_file_that_cannot_be_read_is_looked_at_again(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no descriptor left nothing is concluded, and the next look tells."""
+    installed = Installation(str(module), "0.9.0")
+
+    def fail(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.open", fail)
+        assert installed.outdated() is None
+    assert installed.outdated() == "outdated: runs 0.9.0, 1.0.0 is installed"

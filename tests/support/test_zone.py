@@ -1,0 +1,58 @@
+"""The zone whose days count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brief.core.policy.settings import Settings
+from brief.support.zone import find_zone, zone
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Europe", "Europe/Prag", "Europe/Prague ", "../x", "/etc/passwd", "a\x00b", "x" * 5_000]
+)
+def test_what_is_no_zone_is_none(name: str) -> None:
+    """An unknown name, a folder, a path or an empty name is no zone, and no exception."""
+    assert find_zone(name) is None
+
+
+def test_the_declared_zone_counts(tmp_path: Path) -> None:
+    """A zone that the policy names is taken whatever the machine says."""
+    found, name, fault = zone(Settings(timezone="Pacific/Auckland"), environ={"TZ": "UTC"}, etc=tmp_path)
+    assert (found.key, name, fault) == ("Pacific/Auckland", "Pacific/Auckland", None)
+
+
+def test_an_unknown_zone_is_a_fault_that_names_the_one_in_force(tmp_path: Path) -> None:
+    """A wrong name falls back to the machine's zone and says which that is."""
+    found, name, fault = zone(Settings(timezone="Europe/Prag"), environ={"TZ": "Asia/Tokyo"}, etc=tmp_path)
+    assert (found.key, name) == ("Asia/Tokyo", "Asia/Tokyo")
+    assert fault is not None
+    assert fault.key == "timezone"
+    assert 'timezone is "Europe/Prag" (text)' in fault.sentence
+    assert fault.sentence.endswith("the machine's zone Asia/Tokyo holds")
+
+
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        ("Asia/Tokyo", "Asia/Tokyo"),
+        (":Asia/Tokyo", "Asia/Tokyo"),
+        ("/usr/share/zoneinfo/Asia/Tokyo", "Asia/Tokyo"),
+        ("", "UTC"),
+        ("CET-1CEST", "UTC"),
+    ],
+)
+def test_the_environment_names_the_machines_zone(tmp_path: Path, declared: str, name: str) -> None:
+    """TZ counts first, spelled as the C library allows."""
+    assert zone(Settings(), environ={"TZ": declared}, etc=tmp_path)[1] == name
+
+
+def test_the_files_name_the_machines_zone(tmp_path: Path) -> None:
+    """Without TZ the zone is that of /etc/timezone, else of the link /etc/localtime, else UTC."""
+    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "UTC"
+    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/America/New_York")
+    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "America/New_York"
+    (tmp_path / "timezone").write_text("Europe/Prague\n")
+    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "Europe/Prague"

@@ -1,0 +1,105 @@
+"""A server's desk and schedule in this process, under two clocks that stand until they are moved, and what a mod asks."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import repo_fixture
+from brief.core.wakes.state import WakeState
+from brief.handlers import heartbeat
+from brief.handlers import wakes as listed
+from brief.handlers.outbox import PromptToSubmit
+from brief.server.strain import SchedulerLoad
+from brief.server.wake_scheduler import Schedule
+from brief.service import RepositoryService
+from brief.sessions.board import Board
+from brief.sessions.database import Database
+from brief.sessions.wakes import Wakes
+from repo_fixture import ANN
+from sandbox import Lab
+from serving import write_policy
+
+ON = "version: 1\nsession:\n  brief_on_interval: true\n"
+
+
+class Woken(repo_fixture.Place):
+    """A repository whose policy wakes sessions every twenty minutes, its desk and its schedule."""
+
+    def __init__(self, lab: Lab, database: Database) -> None:
+        super().__init__(lab, Board(database))
+        self.steady = 1_000.0
+        self.board.wakes = Wakes(database, lambda: self.steady)
+        self.strain = SchedulerLoad(self.clock)
+        self.service = RepositoryService(
+            lab.common_dir,
+            now=self.clock,
+            sessions=self.board,
+            absence=None,
+            identity=repo_fixture.identity,
+            remarks=self.strain.remarks,
+        )
+        self.schedule = Schedule(self.service, self.strain, holds=lambda: True)
+        self.policy(ON)
+
+    def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
+        """So many minutes go by, and the wall clock is set."""
+        self.clock.now += timedelta(minutes=minutes) + set_by
+        self.steady += minutes * 60
+
+    def policy(self, text: str) -> None:
+        """The checkout has that policy from now on."""
+        write_policy(self.lab, text)
+
+    def look(self, state: str = "idle", session: str = ANN, **more: Any) -> heartbeat.HeartbeatAnswer:
+        """What a look is answered."""
+        return self.call(heartbeat.answer_heartbeat, heartbeat.HeartbeatInputs, session=session, state=state, **more)
+
+    def tell(self, prompt: str, outcome: str, session: str = ANN) -> heartbeat.Recorded:
+        """What telling an outcome is answered."""
+        return self.call(heartbeat.outcome, heartbeat.OutcomeInputs, session=session, prompt=prompt, outcome=outcome)
+
+    def prompt(self, session: str = ANN, **more: Any) -> heartbeat.Attached:
+        """What goes with a prompt."""
+        return self.call(heartbeat.prompt, heartbeat.PromptInputs, session=session, **more)
+
+    def wakes(self, *, counts: bool = False) -> listed.AllWakes:
+        """The list."""
+        return self.call(listed.list_wakes, listed.WakesInputs, counts=counts)
+
+    def pause(self, **more: Any) -> listed.AllWakes:
+        """Pause."""
+        return self.call(listed.pause_wakes, listed.PauseInputs, **more)
+
+    def resume(self, **more: Any) -> listed.AllWakes:
+        """Resume."""
+        return self.call(listed.resume_wakes, listed.PauseInputs, **more)
+
+    def wake(self, session: str = ANN) -> listed.AllWakes:
+        """Ask for one now."""
+        return self.call(listed.wake_now, listed.WakeInputs, session=session)
+
+    def beat(self, *sessions: str) -> None:
+        """The beat of sessions, as the schedule is called for it."""
+        for session in sessions or (ANN,):
+            asyncio.run(self.schedule.beat(session))
+
+    def waking(self, session: str = ANN) -> WakeState:
+        """How its wakes stand."""
+        found = self.board.waking(session)
+        assert found is not None
+        return found
+
+    def counted(self, session: str = ANN) -> dict[str, int]:
+        """The counts of its ledger."""
+        return {f"{line.kind} {line.detail}": line.count for line in self.board.wakes.ledger(session)}
+
+    def woken(self, session: str = ANN, minutes: float = 20) -> PromptToSubmit:
+        """The prompt that it is handed once an interval has gone by."""
+        self.look(session=session)
+        self.after(minutes)
+        self.beat(session)
+        prompt = self.look(session=session).prompt
+        assert prompt is not None
+        return prompt
