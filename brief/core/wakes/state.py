@@ -169,22 +169,28 @@ def offered(waking: WakeState, now: datetime) -> Change:
 
 
 def is_lost(waking: WakeState, now: Instant) -> bool:
-    """Whether an idle session's client no longer has the prompt that it was handed, although it never said."""
+    """Whether an idle session's client no longer has the prompt that it was handed, although it never said.
+
+    A wall clock that was set back proves nothing: the two minutes begin anew, see `expire_lost`.
+    """
     prompt = waking.prompt
-    return prompt is not None and prompt.offered is not None and abs(now.wall - prompt.offered) > LOST_AFTER
+    return prompt is not None and prompt.offered is not None and now.wall - prompt.offered > LOST_AFTER
 
 
-def lost(waking: WakeState, now: Instant) -> Change:
-    """Nobody knows whether the prompt was submitted: it counts as a wake, so that there is none too many."""
-    if not is_lost(waking, now):
-        return unchanged(waking)
-    after = replace(waking, prompt=None, anchor=now, unprompted=waking.unprompted + 1)
-    return after, (Entry("wake", "lost"),)
+def expire_lost(waking: WakeState, now: Instant) -> Change:
+    """Count a lost prompt as a wake, so that there is never one too many. One that is dated ahead is dated now."""
+    if is_lost(waking, now):
+        after = replace(waking, prompt=None, anchor=now, unprompted=waking.unprompted + 1)
+        return after, (Entry("wake", "lost"),)
+    prompt = waking.prompt
+    if prompt is not None and prompt.offered is not None and prompt.offered > now.wall:
+        return replace(waking, prompt=prompt.model_copy(update={"offered": now.wall})), ()
+    return unchanged(waking)
 
 
 def tidied(waking: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
-    """What a look finds in the outbox: neither what its idle client no longer has, nor what may not wait any longer."""
-    after, entries = lost(waking, now) if is_idle else unchanged(waking)
+    """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
+    after, entries = expire_lost(waking, now) if is_idle else unchanged(waking)
     stands = standing(after.cadence, rules)
     if stands is WakeStatus.ON:
         return after, entries

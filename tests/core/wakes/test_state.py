@@ -16,7 +16,7 @@ from brief.core.wakes.state import (
     beat,
     begun_anew,
     briefed,
-    lost,
+    expire_lost,
     offered,
     owes_with_prompt,
     prompted,
@@ -185,12 +185,22 @@ def test_recomposed() -> None:
 def test_lost() -> None:
     """A prompt whose outcome an idle session never told counts as a wake after two minutes, so there is none too many."""
     waking = handed_out()
-    assert lost(waking, at(21)) == (waking, ())
+    assert expire_lost(waking, at(21)) == (waking, ())
     later = Instant(at(20).wall + LOST_AFTER + timedelta(seconds=1), 99_999.0)
-    change = lost(waking, later)
+    change = expire_lost(waking, later)
     assert change[0] == replace(FRESH, anchor=later, unprompted=1)
     assert counted(change) == [("wake", "lost", 1)]
-    assert lost(FRESH, later) == (FRESH, ())
+    assert expire_lost(FRESH, later) == (FRESH, ())
+
+
+def test_prompt_is_not_lost_by_a_clock_that_was_set_back() -> None:
+    """A prompt that a client took at a later hour than it is now is still in hand, and is dated now."""
+    waking, _ = offered(replace(FRESH, prompt=PROMPT), at(30).wall)
+    dated, entries = expire_lost(waking, at(20))
+    assert entries == ()
+    assert dated.prompt is not None
+    assert dated.prompt.offered == at(20).wall
+    assert expire_lost(dated, at(23))[0].prompt is None
 
 
 def test_look_tidies_the_outbox() -> None:

@@ -28,6 +28,7 @@ from brief.core.wakes.state import (
     beat,
     begun_anew,
     briefed,
+    is_lost,
     offered,
     owes_with_prompt,
     prompted,
@@ -231,10 +232,10 @@ class Session(RuleBasedStateMachine):
         if owes_with_prompt(self.waking, self.policy, self.now):
             self.is_briefed(facts)
 
-    @precondition(lambda self: self.in_hand is not None)
+    @precondition(lambda self: self.in_hand is not None and not is_lost(self.known(), self.now))
     @rule(facts=FACTS, outcome=OUTCOMES)
     def person_speaks_over_a_wake(self, facts: str, outcome: Outcome) -> None:
-        """In the moment in which the client holds it."""
+        """In the moment in which the client holds it, as far as the clock tells."""
         self.person_speaks(facts, 0)
         self.outcome(outcome)
 
