@@ -13,12 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 
 from brief.core.model.errors import GitError
+from brief.fastpath.known import Known, Unknown
+from brief.support.programs import environment_for, find_program
 
 OLDEST = (2, 36)
 """The first git with `worktree list -z`."""
 
 _GIT = (
-    "git",
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -34,7 +35,6 @@ _SET = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_KEPT = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
 _MOST = 64 * 1024 * 1024
 _MOST_SAID = 8_192
 _USAGE = 129
@@ -60,7 +60,7 @@ def run(
 
     `env` is added last, as a quarantine needs. Raises GitError with a sentence, GitTimeoutError for the deadline.
     """
-    process = _start(args, cwd, {**_environment(), **(env or {})})
+    process = _start(args, cwd, env or {})
     try:
         printed, said = _drain(process, time.monotonic() + deadline_s, most)
     except TimeoutError as error:
@@ -74,18 +74,22 @@ def run(
     return printed
 
 
-def _environment() -> dict[str, str]:
-    """The caller's, without what would point git at another repository, index or trace file."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    return kept | _SET
+def program(cwd: str) -> str:
+    """The absolute path of the git for the repository around `cwd`, which is none of its own; raises GitError."""
+    found = find_program("git", cwd)
+    if isinstance(found, Known):
+        return found.value
+    if isinstance(found, Unknown):
+        raise GitError(f"git was not found on PATH: {_clean(found.reason)}; install git, or put it on PATH")
+    raise GitError("no git on PATH outside the repository; install git, or put it on PATH")
 
 
 def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            [*_GIT, *args],
+            [program(cwd), *_GIT, *args],
             cwd=cwd,
-            env=env,
+            env={**environment_for(cwd), **_SET, **env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -160,7 +164,8 @@ def _refused(cwd: str, text: str) -> GitError:
 def _too_old(cwd: str) -> GitError | None:
     """A sentence where the git on PATH is older than what is needed; called after it refused its arguments."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        told = subprocess.run(["git", "--version"], cwd=cwd, capture_output=True, timeout=5, check=False).stdout
+        argv, env = [program(cwd), "--version"], environment_for(cwd)
+        told = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, timeout=5, check=False).stdout
         version = re.search(rb"(\d+)\.(\d+)[.\w]*", told)
         if version and (int(version[1]), int(version[2])) < OLDEST:
             needed = ".".join(map(str, OLDEST))

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brief.fastpath.known import Known
 from brief.install.mods import PROVIDERS, Mod, Scope
 from brief.support.files import UnreadableFileError, read_bounded
+from brief.support.programs import find_program, search_path
 
 FIRST_WITH_MODS = (2, 1, 287)
 FLAG = "tengu_plugin_hooks_modules"
@@ -33,28 +35,33 @@ class Client:
 def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapping[str, str] = os.environ) -> Client:
     """Look at what decides whether a session that starts in `folder` of the checkout `root` loads the mod."""
     home = PROVIDERS[mod.provider].home(environ)
-    version = _version(environ)
+    version = _version(folder, environ)
     reasons = [*_too_old(version), *_switched_off(mod, home, root, environ)]
     if scope is Scope.PROJECT and root is not None:
         reasons += [*_shadowed(mod, home), *_unscanned(home, root, folder, environ)]
     return Client(version, tuple(reasons))
 
 
-def _version(environ: Mapping[str, str]) -> str | None:
+def _version(folder: str, environ: Mapping[str, str]) -> str | None:
+    """What the client on PATH says, started where it reads no file of the repository."""
+    found = find_program("claude", folder, environ)
+    if not isinstance(found, Known):
+        return None
+    env = {**environ, "PATH": search_path(folder, environ)}
     try:
         said = subprocess.run(
-            ["claude", "--version"], capture_output=True, timeout=_ASK_SECONDS, check=False, env=dict(environ)
+            [found.value, "--version"], capture_output=True, timeout=_ASK_SECONDS, check=False, env=env, cwd="/"
         ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.match(r"\d+\.\d+\.\d+", said)
-    return found[0] if found else None
+    version = re.match(r"\d+\.\d+\.\d+", said)
+    return version[0] if version else None
 
 
 def _too_old(version: str | None) -> Iterator[str]:
     needed = ".".join(map(str, FIRST_WITH_MODS))
     if version is None:
-        yield f"claude is not on PATH or does not tell its version; mods need {needed} or newer"
+        yield f"claude is not on PATH outside the repository, or does not tell its version; mods need {needed} or newer"
     elif tuple(map(int, version.split("."))) < FIRST_WITH_MODS:
         yield f"claude {version} loads no mods; they need {needed} or newer"
 

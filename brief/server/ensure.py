@@ -18,6 +18,7 @@ from brief.fastpath.locate import Located
 from brief.fastpath.program import isolated
 from brief.server.__main__ import HELD
 from brief.server.lease import holder, is_held
+from brief.support.programs import environment_for
 
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
@@ -103,14 +104,18 @@ def _start(here: Located, errors: int = subprocess.PIPE) -> subprocess.Popen[byt
         stderr=errors,
         start_new_session=True,
         cwd="/",
-        env=_environment(),
+        env=_environment(here.root),
     )
 
 
-def _environment() -> dict[str, str]:
-    """The caller's environment less what is the secret or the name of its own session: a server answers for all."""
+def _environment(root: str) -> dict[str, str]:
+    """The caller's environment less what steers Python or git, or the repository decides, and less its own session's.
+
+    A server answers for all sessions, and for longer than the folder lasts that it was started in.
+    """
     kept = "CLAUDE_CONFIG_DIR"
-    return {name: value for name, value in os.environ.items() if name == kept or not name.startswith("CLAUDE")}
+    named = environment_for(root).items()
+    return {name: value for name, value in named if name == kept or not name.startswith("CLAUDE")}
 
 
 def _refuse_failed(start: subprocess.Popen[bytes]) -> None:

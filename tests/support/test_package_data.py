@@ -72,7 +72,7 @@ def test_wheel_has_the_schema_of_the_brief(installed: Path) -> None:
 def test_command_starts_lean(installed: Path) -> None:
     """Nothing between Python and the fast path imports `re`."""
     done = subprocess.run(
-        [installed / "python", "-I", "-X", "importtime", "-c", STARTS, "statusline"],
+        [installed / "python", "-I", "-X", "importtime", "-c", STARTS, "majordomus", "statusline"],
         input=b"",
         capture_output=True,
         check=False,

@@ -1,0 +1,138 @@
+"""The programs of others that are started: found on PATH, and never in the repository that is asked about.
+
+A repository must not decide what runs by being looked at. So folders of PATH are passed over that the current folder
+would decide (empty or relative), that lie in a checkout of the repository or in its git folder, or that anybody may
+write into and another user owns.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from brief.fastpath.known import ABSENT, Known, Unknown
+from brief.fastpath.locate import NotLocatedError, locate
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
+
+KEPT_SECONDS = 10.0
+"""How long at most what is known of where folders lie is taken for true: a survey starts hundreds of processes."""
+
+_STEERING = ("GIT_", "PYTHON")
+_KEPT = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+_PATHS = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH", "HOME", "XDG_CONFIG_HOME"})
+_DEFAULT = "/usr/local/bin:/usr/bin:/bin"
+
+
+def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ) -> Reading[str]:
+    """The absolute path of a program that may be started for the repository around `folder`; unknown where a folder hides it."""
+    hidden, now = None, _now()
+    repository = _repository(folder, now)
+    for place in _folders(environ.get("PATH", _DEFAULT), repository, now):
+        path = os.path.join(place, name)
+        try:
+            mode = os.stat(path).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as fault:
+            hidden = hidden or f"{place} cannot be looked into ({fault.strerror})"
+            continue
+        if stat.S_ISREG(mode) and os.access(path, os.X_OK) and not _is_within(path, repository, now):
+            return Known(path)
+    return Unknown(hidden) if hidden else ABSENT
+
+
+def search_path(folder: str, environ: Mapping[str, str] = os.environ) -> str:
+    """PATH for a process that is started for the repository around `folder`: without what is passed over."""
+    now = _now()
+    return os.pathsep.join(_folders(environ.get("PATH", _DEFAULT), _repository(folder, now), now))
+
+
+def environment_for(folder: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables for a process that is started for the repository around `folder`.
+
+    Left out is what would lead git to another repository, index or trace file, what steers Python, and the name of a file
+    or folder that the current folder or the repository would decide. A home in its own repository stays.
+    """
+    now = _now()
+    repository = _repository(folder, now)
+    kept = {name: value for name, value in environ.items() if name in _KEPT or not name.startswith(_STEERING)}
+    for name in _PATHS & kept.keys():
+        is_free = os.path.isabs(kept[name]) and (name == "HOME" or not _is_within(kept[name], repository, now))
+        if not is_free:
+            del kept[name]
+    return kept | {"PATH": search_path(folder, environ)}
+
+
+def repository_around(folder: str) -> str | None:
+    """The git folder that the checkouts around `folder` share, or that it lies in; None where it is in no repository."""
+    try:
+        return locate(folder).common_dir
+    except NotLocatedError:
+        here = os.path.realpath(folder)
+        return next((each for each in _upwards(here) if _is_git_dir(each)), None)
+
+
+def is_inside(path: str, repository: str | None) -> bool:
+    """Whether a real path lies in a git folder or in any of its checkouts; where that cannot be told, it may."""
+    if repository is None:
+        return False
+    return any(each == repository or _is_checkout_of(each, repository) for each in _upwards(path))
+
+
+def _now() -> int:
+    """Which span of `KEPT_SECONDS` it is: what was found out in an earlier one is found out anew."""
+    return int(time.monotonic() / KEPT_SECONDS)
+
+
+@lru_cache(maxsize=256)
+def _repository(folder: str, now: int) -> str | None:  # noqa: ARG001 - it only bounds how long the answer is kept
+    return repository_around(folder)
+
+
+@lru_cache(maxsize=256)
+def _is_within(path: str, repository: str | None, now: int) -> bool:  # noqa: ARG001 - likewise
+    return is_inside(os.path.realpath(path), repository)
+
+
+@lru_cache(maxsize=256)
+def _folders(path: str, repository: str | None, now: int) -> tuple[str, ...]:  # noqa: ARG001 - likewise
+    return tuple(each for each in path.split(os.pathsep) if _may_be_searched(each, repository))
+
+
+def _may_be_searched(folder: str, repository: str | None) -> bool:
+    if not os.path.isabs(folder):
+        return False
+    try:
+        found = os.stat(folder)
+    except OSError:  # nothing is found in it, or whoever looks tells why not
+        return True
+    is_anybodys = bool(found.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
+    return not is_anybodys and not is_inside(os.path.realpath(folder), repository)
+
+
+def _is_checkout_of(folder: str, repository: str) -> bool:
+    if not os.path.lexists(os.path.join(folder, ".git")):
+        return False
+    try:
+        return locate(folder).common_dir == repository
+    except NotLocatedError:
+        return True
+
+
+def _is_git_dir(folder: str) -> bool:
+    return all(os.path.lexists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while True:
+        yield path
+        parent = os.path.dirname(path)
+        if parent == path:
+            return
+        path = parent
