@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+import sys
 import time
 
 from brief.fastpath.jsontext import read_json, write_json
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
+    import socket as sockets
     from collections.abc import Callable
-    from socket import AF_UNIX, SOCK_STREAM, socket
+    from socket import socket
     from typing import Any
+
+    from brief.fastpath.known import Reading
 else:
     try:
         # The module socket is this one with enums, selectors and files: 8 ms more, where the server answers in 2.
-        from _socket import AF_UNIX, SOCK_STREAM, socket
+        import _socket as sockets
     except ImportError:  # it is no public module
-        from socket import AF_UNIX, SOCK_STREAM, socket
+        import socket as sockets
 
 COMMAND_SECONDS = 2.0
 LINE_SECONDS = 0.5
 SOON_SECONDS = 0.25
 READ_SECONDS = 0.05
 MOST_BYTES = 16 * 1024 * 1024
+_NO_UID = 2**32 - 1
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
@@ -81,8 +90,8 @@ def exchange(
 ) -> Answer:
     """What the server of `epoch` answers at a socket, whole, within `seconds` and in at most `most` bytes.
 
-    Raises TimeoutError or BlockingIOError where it is silent, another OSError where it cannot be asked, and
-    NoServerError where somebody else answers.
+    Nothing is sent unless socket and peer are proven to be of this user. Raises TimeoutError or BlockingIOError where the
+    server is silent, another OSError where it cannot be asked, and NoServerError where somebody else answers.
     """
     answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most, meanwhile))
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
@@ -91,10 +100,12 @@ def exchange(
 
 
 def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile: Callable[[], object] | None) -> bytes:
-    connection = socket(AF_UNIX, SOCK_STREAM)
+    _refuse_foreign_socket(path)
+    connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
         connection.settimeout(_left(deadline))
         connection.connect(path)
+        _refuse_foreign_peer(path, peer_uid(connection))
         connection.sendall(request)
         received = bytearray()
         if meanwhile is not None:
@@ -106,6 +117,46 @@ def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile:
         return bytes(received)
     finally:
         connection.close()
+
+
+def _refuse_foreign_socket(path: str) -> None:
+    """Raise NoServerError for what is no socket of this user, and OSError where that cannot be looked at."""
+    found = os.lstat(path)
+    if not stat.S_ISSOCK(found.st_mode):
+        raise NoServerError(f"{path} is not a socket, so no server is asked there; {ENSURE}")
+    if found.st_uid != os.geteuid():
+        raise NoServerError(f"the socket {path} belongs to uid {found.st_uid}, not to you, so no server is asked there")
+
+
+def _refuse_foreign_peer(path: str, uid: Reading[int]) -> None:
+    """Raise NoServerError unless who listens is proven to be this user."""
+    if isinstance(uid, Known) and uid.value == os.geteuid():
+        return
+    if isinstance(uid, Known):
+        raise NoServerError(f"who listens at {path} is uid {uid.value}, not you, so nothing is asked there")
+    why = uid.reason if isinstance(uid, Unknown) else "the connection has no other end"
+    raise NoServerError(f"who listens at {path} cannot be told, so nothing is asked there: {why}")
+
+
+def peer_uid(connection: socket) -> Reading[int]:
+    """The effective user of the process that listens at the other end of a Unix socket; absent where nobody does.
+
+    See unix(7) for Linux, unix(4) for macOS and FreeBSD. In the structures of both the uid stands in bytes 4 to 8.
+    """
+    if sys.platform == "linux":
+        level, option, size = sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12
+    elif hasattr(sockets, "LOCAL_PEERCRED"):
+        level, option, size = 0, sockets.LOCAL_PEERCRED, 76
+    else:
+        return Unknown("this system does not tell whose process it is")
+    try:
+        told = connection.getsockopt(level, option, size)
+    except OSError as fault:
+        return (
+            ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its process cannot be asked for: {fault.strerror}")
+        )
+    uid = int.from_bytes(told[4:8], sys.byteorder)
+    return ABSENT if uid == _NO_UID else Known(uid)
 
 
 def _soon(connection: socket, received: bytearray, deadline: float, most: int) -> bool:

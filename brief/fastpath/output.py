@@ -1,10 +1,12 @@
-"""What a command prints: bytes in UTF-8 whatever the locale, and a fault of the output told apart from all others."""
+"""What a command prints: UTF-8 whatever the locale, nothing that steers a terminal, and a fault of the output by itself."""
 
 from __future__ import annotations
 
 import errno
 import os
 import sys
+
+from brief.fastpath.sanitize import without_steering
 
 FAILED = 1
 
@@ -14,18 +16,23 @@ class OutputError(OSError):
 
 
 def put(data: bytes) -> None:
-    """Print at once; raises OutputError."""
+    """Print at once, as `printable`; raises OutputError."""
     try:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(printable(data))
         sys.stdout.buffer.flush()
     except OSError as fault:
         raise OutputError(fault.errno, fault.strerror) from None
 
 
+def printable(data: bytes) -> bytes:
+    r"""The bytes without what steers a terminal; a byte that is no UTF-8 reads `\xNN`. A JSON document stays one."""
+    return without_steering(data.decode("utf-8", "backslashreplace")).encode()
+
+
 def tell(sentence: str) -> None:
-    """Say on standard error what is wrong, where anybody listens."""
+    """Say on standard error, in one line, what is wrong, where anybody listens."""
     if sys.stderr is not None:
-        sys.stderr.write(f"majordomus: {sentence}\n")
+        sys.stderr.write(f"majordomus: {without_steering(sentence.replace(chr(10), ' '))}\n")
 
 
 def given_up(fault: OSError) -> int:

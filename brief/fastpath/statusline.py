@@ -13,6 +13,7 @@ from brief.fastpath.client import MOST_SESSION, folder_of, session_of, text_of, 
 from brief.fastpath.lease import NoServerError, state_dir
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate, read_small
 from brief.fastpath.output import put
+from brief.fastpath.sanitize import without_steering
 
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
@@ -73,7 +74,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
     """The line that was composed last, with its age in front, None where none was; `now` in seconds since the epoch."""
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
-        line = (read_small(path) or "").strip().partition("\n")[0]
+        line = without_steering((read_small(path) or "").strip().partition("\n")[0])
         try:
             composed = os.stat(path).st_mtime
         except OSError:

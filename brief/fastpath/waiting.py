@@ -15,7 +15,7 @@ from brief.fastpath.client import told
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.lease import NoServerError, process_start
 from brief.fastpath.locate import NotLocatedError, has_policy, read_small
-from brief.fastpath.output import tell
+from brief.fastpath.output import printable, tell
 from brief.fastpath.program import isolated
 
 TYPE_CHECKING = False
@@ -174,7 +174,7 @@ class Waiter:
         self._failures += 1
 
     def _woken(self, prompt: bytes) -> int:
-        sys.stderr.buffer.write(prompt)
+        sys.stderr.buffer.write(printable(prompt))
         sys.stderr.buffer.flush()
         return WOKEN
 

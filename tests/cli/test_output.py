@@ -98,3 +98,33 @@ def test_interrupted(lab: Lab, call: str) -> None:
             os.kill(command.pid, signal.SIGINT)
             printed, said = command.communicate()
     assert (command.returncode, printed, said) == (130, b"", b"")
+
+
+STEER = "no-\x1b]0;x\x07\u202e\x9b31m\nevent"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["hook", STEER], 0),
+        (["hook", "wake", STEER], 0),
+        ([STEER], 2),
+        (["brief", STEER], 2),
+        (["brief", "--" + STEER], 2),
+        (["brief", "--width", STEER], 2),
+        (["brief", "--section", STEER], 2),
+        (["brief", "--root", STEER], 2),
+        (["peers", "list", "--root", STEER], 2),
+        (["lock", "release", STEER, "--session", STEER], 1),
+        (["serve", STEER], 2),
+        (["policy", "check", STEER], 2),
+    ],
+    ids=lambda value: " ".join(value)[:20].encode("unicode_escape").decode() if isinstance(value, list) else None,
+)
+def test_a_word_that_a_fault_repeats(lab: Lab, words: list[str], code: int) -> None:
+    """Whatever a person or a script passed as a word, its echo steers no terminal."""
+    done = lab.majordomus(*words)
+    assert done.returncode == code, done
+    said = done.stdout + done.stderr
+    assert said
+    assert [char for char in said if char != "\n" and not char.isprintable()] == []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.ask import MOST_BYTES, Answer, ask
+from brief.fastpath.known import ABSENT, Unknown
 from brief.fastpath.lease import NoServerError
 from impostor import EPOCH, answer, listening, saying, write_lease
 from sandbox import Lab
@@ -135,7 +137,7 @@ def test_socket_that_nobody_listens_at(lab: Lab) -> None:
     path = lab.runtime / "left.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
-    for name in (path, lab.runtime / "absent.sock", Path("/" + "x" * 200), Path("/etc/passwd")):
+    for name in (path, lab.runtime / "absent.sock", Path("/" + "x" * 200)):
         write_lease(lab.common_dir, name)
         assert f"does not answer at {name}" in refused(lab)
 
@@ -154,3 +156,84 @@ def test_full_backlog(lab: Lab) -> None:
                 waiting.setblocking(False)
                 waiting.connect(str(path))
         assert "holds and is silent" in refused(lab, seconds=0.2)
+
+
+# ---------------------------------------------------------------- who listens
+
+FOREIGN_UID = 54_321
+
+
+@contextlib.contextmanager
+def foreign(path: Path, uid: int) -> Iterator[list[bytes]]:
+    """Listen in a process of another user, which needs root; yields what was sent to it once it has ended."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to listen as a second uid")
+    heard: list[bytes] = []
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        os.chown(path, uid, uid)
+        path.chmod(0o777)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                os.setgroups([])
+                os.setgid(uid)
+                os.setuid(uid)
+                listener.listen()
+                os.write(writing, b"listening")
+                connection, _ = listener.accept()
+                connection.settimeout(20)
+                sent = connection.recv(65_536)
+                with contextlib.suppress(OSError):
+                    connection.sendall(answer(b"PLANTED"))
+                os.write(writing, sent)
+            os._exit(0)
+        os.close(writing)
+        assert os.read(reading, 100) == b"listening"
+        try:
+            yield heard
+        finally:
+            with socket.socket(socket.AF_UNIX) as last, contextlib.suppress(OSError):
+                last.connect(str(path))  # it may wait for a first call still
+            heard.append(os.read(reading, 65_536))
+            os.close(reading)
+            os.waitpid(child, 0)
+
+
+def test_a_socket_of_another_uid(lab: Lab) -> None:
+    """A lease may name a socket of somebody else's: no connection is made."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    with foreign(path, FOREIGN_UID) as heard:
+        assert f"the socket {path} belongs to uid {FOREIGN_UID}, not to you" in refused(lab)
+    assert heard == [b""]
+
+
+def test_a_listener_of_another_uid(lab: Lab) -> None:
+    """A socket of ours at which somebody else listens is told by the kernel, before a word is sent."""
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    with foreign(path, FOREIGN_UID) as heard:
+        os.chown(path, 0, 0)
+        assert f"who listens at {path} is uid {FOREIGN_UID}, not you" in refused(lab)
+    assert heard == [b""]
+
+
+def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system does not say who listens, nobody is believed."""
+    for told, why in ((Unknown("no such call"), "no such call"), (ABSENT, "the connection has no other end")):
+        monkeypatch.setattr("brief.fastpath.ask.peer_uid", lambda _, told=told: told)
+        with served(saying(answer(b"x"))) as requests:
+            assert refused(lab).endswith(f"cannot be told, so nothing is asked there: {why}")
+        (lab.runtime / "a.sock").unlink()
+        assert requests == [b""]
+
+
+def test_a_link_to_a_socket(lab: Lab, served: Served) -> None:
+    """A link is no socket, even one to a socket of ours: where it leads may change."""
+    with served(saying(answer(b"x"))):
+        link = lab.runtime / "link.sock"
+        link.symlink_to("a.sock")
+        write_lease(lab.common_dir, link)
+        assert f"{link} is not a socket, so no server is asked there" in refused(lab)

@@ -14,10 +14,12 @@ OURS = {
     "brief.fastpath",
     "brief.fastpath.ask",
     "brief.fastpath.jsontext",
+    "brief.fastpath.known",
     "brief.fastpath.lease",
     "brief.fastpath.locate",
     "brief.fastpath.main",
     "brief.fastpath.output",
+    "brief.fastpath.sanitize",
     "brief.fastpath.words",
 }
 STANDARD = {"__future__", "_json", "_socket", "errno"}

@@ -193,6 +193,14 @@ def test_age(tmp_path: Path, seconds: int, told: str) -> None:
     assert last_known(here, "no/file", 1_000_000 + seconds, None) == f"no answer, as of {told} · peers 1 \udcff"
 
 
+def test_a_kept_line_is_printed_clean(lab: Lab) -> None:
+    """Whoever wrote the file: nothing in it steers the terminal, and its cells are counted as they are printed."""
+    (lab.state / "lines").mkdir(parents=True, mode=0o700)
+    (lab.state / "lines/primary").write_text("kept \x1b]0;x\x07\u202e\x9b31m line · more\n")
+    assert refreshed(lab) == "no answer, as of just now · kept ]0;x31m line · more"
+    assert refreshed(lab, COLUMNS="47").endswith("kept ]0;x31m line")
+
+
 def test_empty_line_file(tmp_path: Path) -> None:
     """A file without a line, or a folder in its place, is no line."""
     here = Located(str(tmp_path), str(tmp_path), str(tmp_path))

@@ -14,6 +14,8 @@ from datetime import timedelta
 
 from wcwidth import grapheme_boundary_before
 
+from brief.fastpath.sanitize import STEERING
+
 ELLIPSIS = "…"
 
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -49,10 +51,7 @@ _GLYPH = f"{_PICTURE}[\U0001f3fb-\U0001f3ff]?[\ufe0e\ufe0f]?"
 # Joiners and variation selectors mean something inside an emoji; anywhere else they only make two names look alike.
 _JOINED = re.compile(f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]")
 
-_STEERING = re.compile(
-    "[\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
+_STEERING = re.compile(f"[{STEERING}\ud800-\udfff]")
 _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
