@@ -29,6 +29,7 @@ class PlaceInputs(SessionInputs):
     title: str | None = Field(default=None, max_length=200, description="why, in a line")
     body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
     ttl: int | None = Field(default=None, ge=1, le=525_600, description="minutes after which it is over by itself")
+    priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said")
 
 
 class ReleaseInputs(SessionInputs):
@@ -145,6 +146,7 @@ def _request(asked: PlaceInputs) -> Request:
         title=asked.title,
         body=ended(asked.body),
         ttl=ttl,
+        priority=asked.priority,
     )
 
 

@@ -28,13 +28,14 @@ Stands = Callable[[Notice], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A lock that a session asks for; `ttl` is how long it holds, None until it is released."""
+    """A lock that a session asks for; `ttl` is how long it holds, None until it is released. `priority` is 0 to 10."""
 
     component: str
     session_id: str
     title: str | None = None
     body: str = ""
     ttl: timedelta | None = None
+    priority: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def _fields(request: Request, now: datetime) -> dict[str, Any]:
     return {
         "kind": str(Kind.LOCK),
         "status": str(NoticeStatus.ACTIVE),
+        "priority": request.priority,
         "title": clean(request.title or "") or f"{component} is locked",
         "component": component,
         "session_id": session,

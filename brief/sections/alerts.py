@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
 from typing import TypeVar
 
-from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Level, Row, ShownNotice, Status, Unparsable
+from brief.core.model.brief import (
+    URGENCY,
+    AlertsData,
+    AlertsSection,
+    EpisodeState,
+    Level,
+    Row,
+    ShownNotice,
+    Status,
+    Unparsable,
+)
 from brief.core.model.errors import MajordomusError
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind, Notice
@@ -48,8 +58,7 @@ class Judged:
 def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
     """The most urgent notices; partial where a file or a folder could not be read."""
     section = listed(context, query, judged(context, query), audiences=(Audience.ALL,))
-    left_out = max(0, len(section.rows) - TOP)
-    return section.model_copy(update={"rows": section.rows[:TOP], "omitted": left_out})
+    return section.keep_rows(section.rows[:TOP])
 
 
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
@@ -75,14 +84,17 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
 def listed(
     context: SectionContext, query: SectionQuery, found: Judged, audiences: Collection[Audience]
 ) -> AlertsSection:
-    """The section with every notice for one of the audiences; unreadable files come first, since they hide the most."""
+    """The section with every notice for one of the audiences, the most urgent first.
+
+    Of equal urgency, locks come before files that could not be read, since those may be locks, and all else after them.
+    """
     shown = [one for one in found.shown if one.notice.audience in audiences]
     own = _readable(lambda: own_episode(context, query), None)
     reason = _unreadable(found.snapshot)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
         headline=_headline(shown, in_full=reason is None),
-        rows=(*_unreadable_rows(found.snapshot), *(_row(one, own.episode.id if own else None) for one in shown)),
+        rows=_rows(found.snapshot, shown, own.episode.id if own else None),
         data=AlertsData(
             shown=tuple(_told(one) for one in shown),
             hidden=len(found.snapshot.notices) - len(shown),
@@ -171,6 +183,13 @@ def _headline(shown: list[Shown], *, in_full: bool) -> str:
         f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()
     )
     return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}"
+
+
+def _rows(snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None) -> tuple[Row, ...]:
+    locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # which come first
+    rows = [_row(one, own) for one in shown]
+    ordered = [*rows[:locks], *_unreadable_rows(snapshot), *rows[locks:]]
+    return tuple(sorted(ordered, key=lambda row: URGENCY[row.level]))
 
 
 def _row(one: Shown, own: str | None) -> Row:

@@ -157,6 +157,13 @@ def test_audit(place: Place) -> None:
 
 
 def test_audit_without_a_day(place: Place) -> None:
-    """Where the policy names no day, every lock must name its owner."""
+    """Where the policy names no day, a lock that does not name its owner only warns."""
     place.put("old", kind="lock", day="2020-01-01", expires="2026-12-01")
-    assert not locks(place).fully_read
+    assert locks(place).fully_read
+    assert audit_text(locks(place)).startswith("warn  anonymous")
+
+
+def test_priority_of_a_lock(place: Place) -> None:
+    """A lock has the priority that it was placed with."""
+    with open(lock(place, priority=9).path, encoding="utf-8") as file:
+        assert "priority: 9\n" in file.read()

@@ -9,6 +9,8 @@ import pytest
 from brief.core.model.brief import AlertsSection, Level, Status
 from brief.core.model.errors import GitError
 from brief.core.notices.notice import Notice, parse
+from brief.core.text.line import compose_line
+from brief.core.text.page import section_page
 from brief.git import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.sections.alerts import answer, notice_folders
@@ -92,6 +94,37 @@ def test_the_more_urgent_come_first_and_the_rest_is_counted() -> None:
     assert (len(found.rows), found.omitted) == (8, 3)
     assert found.data is not None
     assert len(found.data.shown) == 11
+
+
+def test_a_lock_is_never_cut_before_what_is_less_urgent() -> None:
+    """Neither notices of a higher priority nor files that cannot be read push a lock out of a brief."""
+    lock = notice("hands-off", kind="lock", component="koda", priority=0)
+    others = [notice(f"n{number}", priority=7) for number in range(8)]
+    unparsable = tuple((f"/n/broken-{number}.md", "no front matter") for number in range(8))
+    for found in (
+        asked(*others, lock),
+        asked(lock, unparsable=unparsable),
+        asked(*others, lock, unparsable=unparsable),
+    ):
+        assert found.rows[0].text.startswith("lock on koda")
+        assert compose_line([found], NOW).startswith("▲1 HIGH lock on koda")
+
+
+def test_own_lock_is_never_cut_either() -> None:
+    """One's own lock is no warning, and stands before files that cannot be read."""
+    lock = notice("hands-off", kind="lock", component="koda", session_id="e1")
+    unparsable = tuple((f"/n/broken-{number}.md", "no front matter") for number in range(8))
+    notices = NoticeSnapshot((lock,), unparsable, ())
+    found = answer(context(Known([episode()]), notices=lambda folders: notices), ask())
+    assert found.rows[0].text.startswith("lock on koda, yours")
+
+
+def test_every_lock_is_counted_before_the_cut() -> None:
+    """The line counts all of twelve locks, the section says how many of them have no row."""
+    found = asked(*(notice(f"lock-{number:02}", kind="lock", component=f"part-{number}") for number in range(12)))
+    assert (len(found.rows), found.omitted, found.omitted_urgent) == (8, 4, 4)
+    assert compose_line([found], NOW).startswith("▲12 HIGH lock on part-0")
+    assert "and 4 more, 4 of them urgent: majordomus alerts list\n" in section_page(found)
 
 
 def test_ones_own_lock_does_not_stand_out() -> None:

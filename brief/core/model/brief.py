@@ -6,7 +6,7 @@ cleaned. The validators keep the one promise that matters: a section that was no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
@@ -68,6 +68,10 @@ class Level(StrEnum):
     NORMAL = "NORMAL"
 
 
+URGENCY = {Level.CRITICAL: 0, Level.HIGH: 1, Level.NORMAL: 2}
+"""The order of the levels, the most urgent first."""
+
+
 class EpisodeState(StrEnum):
     """What an episode was doing when it was last heard."""
 
@@ -87,6 +91,11 @@ class Row(Wire):
     text: str
     level: Level = Level.NORMAL
     pin: str | None = Field(default=None, exclude_if=lambda pin: pin is None)
+
+
+def count_urgent(rows: Iterable[Row]) -> int:
+    """How many of the rows are above NORMAL."""
+    return sum(row.level is not Level.NORMAL for row in rows)
 
 
 # ---------------------------------------------------------------- what each section holds
@@ -256,7 +265,10 @@ _HONESTY: Final[dict[str, Any]] = {
 
 
 class Section(Wire):
-    """What one owner answered. Times in UTC, `took_ms` in milliseconds, `see` is the command that shows the rest."""
+    """What one section reader answered. Times in UTC, `took_ms` in milliseconds, `see` is the command that shows the rest.
+
+    `omitted` counts the rows that were left out, `omitted_urgent` those of them that are above NORMAL.
+    """
 
     name: str
     status: Status
@@ -267,6 +279,7 @@ class Section(Wire):
     as_of: Moment | None = None
     took_ms: float = 0.0
     omitted: int = 0
+    omitted_urgent: int = 0
     see: str
 
     model_config = ConfigDict(json_schema_extra=_HONESTY)
@@ -283,6 +296,17 @@ class Section(Wire):
         if self.status is not Status.READ and not self.reason:
             raise ValueError(f"section {self.name} is {self.status} and must say why")
         return self
+
+    def keep_rows(self, rows: tuple[Row, ...]) -> Self:
+        """The section with these of its rows; what is left out is counted."""
+        urgent = count_urgent(self.rows) - count_urgent(rows)
+        return self.model_copy(
+            update={
+                "rows": rows,
+                "omitted": self.omitted + len(self.rows) - len(rows),
+                "omitted_urgent": self.omitted_urgent + urgent,
+            }
+        )
 
     @property
     def fully_read(self) -> bool:

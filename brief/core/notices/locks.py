@@ -62,8 +62,10 @@ def lock_slug(component: str) -> str:
 def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:
     """Whether the audit holds it against a lock that it is not `ok`: made since the day `since`, or nobody knows when.
 
-    Without a `since` it holds for every lock.
+    Without a `since` no rule is in force, and it is held against none.
     """
-    if since is None or lock.created is None:
+    if since is None:
+        return False
+    if lock.created is None:
         return True
     return instant(lock.created, zone) >= instant(since, zone)

@@ -74,9 +74,13 @@ def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNK
     return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
 
 
-def order(shown: Shown) -> tuple[int, bool, int, str]:
-    """The key to sort by: priority down, then the nearest or longest overdue date, those without one last, then slug."""
-    return (-shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)
+def order(shown: Shown) -> tuple[bool, int, bool, int, str]:
+    """The key to sort by: locks first, then priority down, then by date, then by slug.
+
+    The nearest or longest overdue date comes first, and a notice without a date last.
+    """
+    is_lock = shown.notice.kind is Kind.LOCK
+    return (not is_lock, -shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)
 
 
 def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> str | None:

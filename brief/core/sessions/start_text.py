@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brief.core.model.brief import SECTIONS, AlertsData, Brief
+from brief.core.model.brief import SECTIONS, AlertsData, Brief, Section
 from brief.core.notices.alerts_block import MOST, block
 from brief.core.notices.visibility import Shown
 from brief.core.text.budget import narrowed
@@ -36,10 +36,14 @@ def beside(alerts: str, brief: Brief) -> Brief:
     told = sum(f"({one.slug})" in alerts for one in whole.data.shown) if isinstance(whole.data, AlertsData) else 0
     narrow = narrowed(brief, BESIDE_ALERTS)
     left = tuple(
-        section.model_copy(update={"omitted": max(0, section.omitted - told)}) if section.name == "alerts" else section
+        _with_omitted(section, max(0, section.omitted - told)) if section.name == "alerts" else section
         for section in narrow.sections
     )
     return narrow.model_copy(update={"sections": left})
+
+
+def _with_omitted(section: Section, count: int) -> Section:
+    return section.model_copy(update={"omitted": count, "omitted_urgent": min(count, section.omitted_urgent)})
 
 
 def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection
 
-from brief.core.model.brief import Brief, Level, Section
-
-_URGENCY = {Level.CRITICAL: 0, Level.HIGH: 1, Level.NORMAL: 2}
+from brief.core.model.brief import URGENCY, Brief, Section
 
 
 def narrowed(brief: Brief, names: Collection[str]) -> Brief:
@@ -46,7 +44,7 @@ _Place = tuple[str, int]
 
 def _by_urgency(brief: Brief) -> list[_Place]:
     placed = [(row.level, at, section.name) for section in brief.sections for at, row in enumerate(section.rows)]
-    placed.sort(key=lambda place: (_URGENCY[place[0]], place[1]))
+    placed.sort(key=lambda place: (URGENCY[place[0]], place[1]))
     return [(name, at) for _, at, name in placed]
 
 
@@ -57,11 +55,11 @@ def _keeping(brief: Brief, kept: Collection[_Place]) -> Brief:
 
 def _only(section: Section, kept: frozenset[_Place]) -> Section:
     rows = tuple(row for at, row in enumerate(section.rows) if (section.name, at) in kept)
-    return section.model_copy(update={"rows": rows, "omitted": section.omitted + len(section.rows) - len(rows)})
+    return section.keep_rows(rows)
 
 
 def _emptied(section: Section) -> Section:
-    return section.model_copy(update={"rows": (), "data": None, "omitted": section.omitted + len(section.rows)})
+    return section.keep_rows(()).model_copy(update={"data": None})
 
 
 def _with(brief: Brief, sections: tuple[Section, ...]) -> Brief:

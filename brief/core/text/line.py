@@ -27,6 +27,7 @@ from brief.core.model.brief import (
     StateData,
     Status,
     TaskFact,
+    count_urgent,
 )
 from brief.core.text.sanitize import ELLIPSIS, clean, span
 
@@ -50,12 +51,16 @@ class Segment:
 def compose_line(sections: Sequence[Section], now: datetime, columns: int | None = None) -> str:
     """The line of a brief in at most `columns` terminal cells, in its widest form where that is None."""
     pinned = tuple(row for section in sections for row in section.rows if row.level is not Level.NORMAL)
-    return line(pinned, segments_of(sections, now), columns)
+    omitted = sum(section.omitted_urgent for section in sections)
+    return line(pinned, segments_of(sections, now), columns, omitted)
 
 
-def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None) -> str:
-    """Rows above NORMAL as one piece, then the segments; those go first and whole, then the piece is cut."""
-    head, pin = _pinned(pinned)
+def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None, omitted: int = 0) -> str:
+    """Rows above NORMAL as one piece, then the segments; those go first and whole, then the piece is cut.
+
+    `omitted` is how many more rows above NORMAL there are than are pinned.
+    """
+    head, pin = _pinned(pinned, omitted)
     kept = list(segments)
     whole = _joined(pin, kept)
     if columns is None:
@@ -90,12 +95,12 @@ def cells(text: str) -> int:
     return width(text, control_codes="ignore")
 
 
-def _pinned(rows: tuple[Row, ...]) -> tuple[str, str]:
+def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str]:
     """`▲2 HIGH`, and the same with the first row of that level; both empty where no row is above NORMAL."""
     for level in (Level.CRITICAL, Level.HIGH):
         for row in rows:
             if row.level is level:
-                head = f"▲{sum(row.level is not Level.NORMAL for row in rows)} {level}"
+                head = f"▲{count_urgent(rows) + omitted} {level}"
                 return head, f"{head} {clean(row.pin or row.text)}".rstrip()
     return "", ""
 

@@ -37,8 +37,14 @@ def section_lines(section: Section) -> list[str]:
         lines.append(f"{_INDENT}why: {clean(section.reason, 600)}")
     lines += [f"{_INDENT}{_mark(row.level)}{row.text}" for row in rows_beside_reason(section)]
     if section.omitted:
-        lines.append(f"{_INDENT}and {section.omitted} more: {section.see}")
+        lines.append(f"{_INDENT}{omitted_line(section)}")
     return lines
+
+
+def omitted_line(section: Section) -> str:
+    """How many rows of a section were left out, and the command that shows them."""
+    urgent = f", {section.omitted_urgent} of them urgent" if section.omitted_urgent else ""
+    return f"and {section.omitted} more{urgent}: {section.see}"
 
 
 def rows_beside_reason(section: Section) -> tuple[Row, ...]:

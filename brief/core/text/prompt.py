@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from brief.core.model.brief import AnsweredBy, Brief, Section, Status, wire_time
 from brief.core.text.fence import defused
-from brief.core.text.page import rows_beside_reason, where
+from brief.core.text.page import omitted_line, rows_beside_reason, where
 from brief.core.text.sanitize import clean
 
 OPENING = (
@@ -42,7 +42,7 @@ def _section(section: Section) -> list[str]:
     headline = f"{section.name} ({section.status}): {_defused(section.headline)}"
     if section.reason and section.status is not Status.UNDECLARED:
         headline += f"; why: {_defused(section.reason)}"
-    left_out = [f"- and {section.omitted} more: {section.see}"] if section.omitted else []
+    left_out = [f"- {omitted_line(section)}"] if section.omitted else []
     listed = [*(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
     # A blank line ends a list in Markdown, as which a client may show this: what follows is no part of the last row.
     return [headline, *listed, ""] if listed else [headline]

@@ -40,11 +40,12 @@ def test_a_lock_is_classed_by_how_it_names_its_owner(fields: dict[str, object], 
         ("2026-09-30 22:30Z", date(2026, 10, 1), True),
         ("2026-09-30 21:30Z", date(2026, 10, 1), False),
         (None, date(2026, 10, 1), True),
-        ("2020-01-01", None, True),
+        ("2020-01-01", None, False),
+        (None, None, False),
     ],
 )
 def test_older_locks_are_not_held_to_the_rule(created: str | None, since: date | None, held: bool) -> None:
-    """A lock made before the day of the policy only warns; one of unknown age, or without such a day, does not pass."""
+    """A lock made before the day of the policy only warns; one of unknown age does not pass, and without a day all do."""
     assert must_name_owner(notice(kind="lock", created=created), since, ZoneInfo("Europe/Prague")) is held
 
 

@@ -59,7 +59,7 @@ def test_most_urgent_first() -> None:
     places = [text.index(part) for part in ("[alerts]", "[/alerts]", "[brief]", "[/brief]", "Keep briefed")]
     assert places == sorted(places)
     assert text.count("Hands off") == 1
-    assert "- and 3 more: majordomus alerts list\n" in text
+    assert "- and 3 more, 3 of them urgent: majordomus alerts list\n" in text
     assert text.endswith(keep_briefed(20))
 
 
@@ -71,7 +71,7 @@ def test_only_what_the_block_leaves_out_is_counted() -> None:
     whole = brief(rows=2, data=AlertsData(shown=told, hidden=0, unparsable=()))
     both = shown(notice("a", "# Hands off", **LOCK), notice("b", "# Hands off", **LOCK))
     assert "more: majordomus alerts list" not in start_text(both, whole, 4_000)
-    assert "- and 1 more: majordomus alerts list\n" in start_text(both[:1], whole, 4_000)
+    assert "- and 1 more, 1 of them urgent: majordomus alerts list\n" in start_text(both[:1], whole, 4_000)
 
 
 def test_no_notices() -> None:

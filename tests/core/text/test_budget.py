@@ -76,7 +76,7 @@ def test_what_cannot_go_stays_over_the_budget() -> None:
     some = brief(section("peers", Status.UNREAD), section("alerts", rows=LOCK))
     least = prompt(within(some, 1, prompt))
     assert "peers (unread): peers unread; why: why peers" in least
-    assert "alerts (read): alerts read\n- and 1 more: majordomus alerts list" in least
+    assert "alerts (read): alerts read\n- and 1 more, 1 of them urgent: majordomus alerts list" in least
 
 
 ROWS = st.lists(st.builds(Row, text=st.text("xé", max_size=60), level=st.sampled_from(Level)), max_size=5).map(tuple)
