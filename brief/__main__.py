@@ -50,13 +50,13 @@ def _load_whole() -> Callable[[list[str]], int]:
     return whole
 
 
-def _load_hook() -> Callable[[Call, str], str]:
+def _load_hook() -> Callable[[Call, str], tuple[str, Callable[[], object]]]:
     from brief.cli.hook import alone  # noqa: PLC0415 - the fast path must not pay for it
 
     return alone
 
 
-def _alone(call: Call, absence: str) -> str:
+def _alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     return _load_hook()(call, absence)
 
 

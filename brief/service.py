@@ -41,6 +41,7 @@ from brief.sessions.board import Board
 from brief.sessions.client_records import SeenSessions, seen_folder
 from brief.support.channels import Channels
 from brief.support.daemon_threads import in_thread
+from brief.support.delivery import Turns
 from brief.support.files import stamp
 from brief.support.served import Served
 from brief.support.single_flight import SingleFlight
@@ -52,6 +53,9 @@ GIT_SECONDS = 1.0
 
 NOBODY = ""
 """What no session is called: who asks under this name asks for everybody."""
+
+PRIMARY = ""
+"""What no checkout is called: it stands for the primary one, or the first that is no bare repository."""
 
 _MOST_NAMED = 5
 """How many episodes a mistake names of which one may be meant."""
@@ -125,6 +129,7 @@ class RepositoryService:
         self.served = Served()
         self.waiters = Waiters()
         self.channels = Channels()
+        self.turns = Turns()
         self._sessions = sessions
         self._absence = absence
         self._identity = identity
@@ -192,6 +197,9 @@ class RepositoryService:
 
     def _real(self, root: str) -> str:
         """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
+        if root == PRIMARY:
+            checkouts = (tree.root for tree in self._listed()[0] if not tree.bare and not tree.gone)
+            return next(checkouts, os.path.dirname(self.common_dir))
         if "\\" not in root or os.path.isdir(root):
             return root
         return next((tree.root for tree in self._listed()[0] if wire(tree.root) == root), root)
@@ -261,7 +269,7 @@ class RepositoryService:
         return brief
 
     def told(self, session: str, text: str) -> None:
-        """Note what of that which is owed to a session stands in the text it reads; what cannot be noted is told again."""
+        """Mark the signals whose line stands in the text that a session has read as told; if that fails, they are told again."""
         told = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
         if told:
             with contextlib.suppress(StoreError, SupersededError):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brief.server.lease import locked_file
+from brief.server.receipt import closed_in_order, unread_bytes
 from reader_case import ReaderCase
 
 
@@ -28,10 +30,53 @@ def _looping(folder: Path, _: pytest.MonkeyPatch) -> Any:
     return _locked(folder, folder / "loop/lease.lock")
 
 
+def _written(how: str) -> Any:
+    """Both ends of a connection to which ten bytes were written, the other side having done something with them."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX)
+    ours.send(bytes(10))
+    if how == "read":
+        theirs.recv(10)
+    elif how == "closed":
+        theirs.close()
+    return ours, theirs
+
+
+def _unread(how: str) -> Any:
+    ours, theirs = _written(how)
+    with ours, theirs:
+        return unread_bytes(ours)
+
+
+def _unread_of_tcp() -> Any:
+    with socket.socket(socket.AF_INET) as ours:
+        return unread_bytes(ours)
+
+
+def _closed(how: str) -> Any:
+    ours, theirs = _written(how)
+    with ours, theirs:
+        return closed_in_order(ours)
+
+
+def _closed_unconnected() -> Any:
+    with socket.socket(socket.AF_INET) as ours:
+        return closed_in_order(ours)
+
+
 CASES = {
+    "server.receipt.unread_bytes": ReaderCase(
+        present=lambda *_: _unread("unread"),
+        absent=lambda *_: _unread("read"),
+        unreadable=lambda *_: _unread_of_tcp(),
+    ),
+    "server.receipt.closed_in_order": ReaderCase(
+        present=lambda *_: _closed("closed"),
+        absent=lambda *_: _closed("unread"),
+        unreadable=lambda *_: _closed_unconnected(),
+    ),
     "server.lease.locked_file": ReaderCase(
         present=lambda folder, _: _locked(folder, folder / "lease.lock"),
         absent=lambda folder, _: _locked(folder, folder / "other.lock"),
         unreadable=_looping,
-    )
+    ),
 }

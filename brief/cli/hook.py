@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from brief.cli.offline import lone_desk
@@ -15,6 +16,7 @@ from brief.handlers.hooks import HookInputs
 from brief.handlers.hooks import hook as composed
 from brief.policy import PolicyStatus, read_policy
 from brief.server.ensure import begin
+from brief.support.delivery import Delivery, Reached, delivering
 
 if TYPE_CHECKING:
     from brief.cli.checkout_argument import Commands
@@ -42,14 +44,20 @@ def _run(args: argparse.Namespace) -> int:
     return hook([args.event], alone)
 
 
-def alone(call: Call, absence: str) -> str:
-    """What the session must read, composed by this process; at the start of one a server is started, not waited for."""
+def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
+    """What the session must read, composed by this process, and what notes that it was read.
+
+    At the start of a session a server is started, not waited for.
+    """
     if call.event == "session-start":
         _start_server(call)
     left = call.until - END_SECONDS - time.monotonic()
     service = lone_desk(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
     told: dict[str, Any] = call.body()
-    return asyncio.run(composed(service, HookInputs(**told))).context
+    delivery = Delivery()
+    with delivering(delivery):
+        context = asyncio.run(composed(service, HookInputs(**told))).context
+    return context, lambda: asyncio.run(delivery.conclude(Reached.READ))
 
 
 def _start_server(call: Call) -> None:

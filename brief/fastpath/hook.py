@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # see ask.py
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-    Alone = Callable[["Call", str], str]
-    """What composes without a server, given the call and why no server answered."""
+    Alone = Callable[["Call", str], tuple[str, Callable[[], object]]]
+    """What composes without a server, given the call and why no server answered; and what notes that it was read."""
 else:
     try:
         import _signal as signal  # the module signal is this one with enums: 4 ms more
@@ -33,6 +33,9 @@ else:
 
 ALL_SECONDS = 1.9
 """From here to the end; the interpreter needs the rest of 2 s to start and to end."""
+
+LEAST_SECONDS = 0.05
+"""What is left in any case to note that the document was read, where this process composed it."""
 
 ASK_SECONDS = 0.5
 MOST_INPUT = 32 * 1024 * 1024
@@ -98,7 +101,7 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
     _end_by_then()
     try:
         event = _named(words)
-        context = _context(event, until, alone, meanwhile)
+        context, note = _context(event, until, alone, meanwhile)
     except UnknownEventError as fault:
         tell(f"the hook did nothing: {fault}")
         return 0
@@ -106,8 +109,9 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
         tell(f"the hook did nothing: {fault!r}")
         return 0
     signal.setitimer(signal.ITIMER_REAL, 0)  # a document is never cut in half
-    if context:
-        _say(event, context)
+    if context and _say(event, context):
+        signal.setitimer(signal.ITIMER_REAL, max(LEAST_SECONDS, until - time.monotonic()))
+        note()
     return 0
 
 
@@ -131,16 +135,22 @@ def _named(words: list[str]) -> str:
     raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
 
 
-def _context(event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None) -> str:
+def _nothing() -> None:
+    """A server notes by itself what was read of its answer."""
+
+
+def _context(
+    event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None
+) -> tuple[str, Callable[[], object]]:
     given = told(MOST_INPUT)
     try:
         call = read_call(event, given, os.environ, until)
     except NotLocatedError:
-        return ""
+        return "", _nothing
     try:
-        return _asked(call, meanwhile if event in SPEAKING else None)
+        return _asked(call, meanwhile if event in SPEAKING else None), _nothing
     except (NoServerError, ValueError) as absence:
-        return alone(call, str(absence)) if event in SPEAKING else ""
+        return alone(call, str(absence)) if event in SPEAKING else ("", _nothing)
 
 
 def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], until: float) -> Call:
@@ -186,11 +196,14 @@ def _asked(call: Call, meanwhile: Callable[[], object] | None) -> str:
     return context
 
 
-def _say(event: str, context: str) -> None:
+def _say(event: str, context: str) -> bool:
+    """Whether the document was written."""
     document = {"hookSpecificOutput": {"hookEventName": EVENTS[event], "additionalContext": context}}
     if sys.stdout is None:
-        return
+        return False
     try:
         put(write_json(document).encode() + b"\n")
     except OutputError as fault:
         given_up(fault)
+        return False
+    return True

@@ -12,6 +12,7 @@ from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import printable_json
+from brief.handlers.session_context import aside
 from brief.handlers.shape import Rendered, SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -38,6 +39,7 @@ class BriefInputs(SessionInputs):
 
 async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:
     """Compose, or find composed, and render; a rendering is made once for all who ask within its second."""
+    await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width)
     if form not in kept.renderings:
@@ -45,7 +47,8 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
         told = "\n".join(_row_texts(_chosen(kept.value, asked)))
-        await in_thread(lambda: service.told(session, told))
+        async with service.turns.turn(session) as notes:
+            notes.append(lambda: aside(in_thread(lambda: service.told(session, told))))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
 

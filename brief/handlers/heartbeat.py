@@ -190,6 +190,7 @@ def recorded_text(answer: Recorded) -> str:
 
 async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
     """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
+    await service.turns.settle(asked.session)
     here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY))
     if asked.human and await in_thread(lambda: owes_brief(service, here)):
         context, carries = (await brief_told(service, here, "mod", prompt_text)).context, "brief"

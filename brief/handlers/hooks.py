@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -13,7 +14,7 @@ from brief.handlers.episodes import CloseInputs, OpenInputs, close_episode, open
 from brief.handlers.outbox import concluded
 from brief.handlers.session_context import alerts_told, aside, brief_told
 from brief.handlers.shape import SessionInputs
-from brief.handlers.waking import owes_brief, rules_of
+from brief.handlers.waking import is_woken, owes_brief, rules_of
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 
@@ -42,6 +43,7 @@ class HookAnswer(Wire):
 
 async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
     """Note what the session does, and compose what it must read."""
+    await service.turns.settle(asked.session)
     request = await in_thread(lambda: service.request_context(asked.root, asked.session))
     if asked.session is not None and service.context.absence is None:
         await aside(_noted(service, asked, asked.session))
@@ -96,7 +98,8 @@ def _is_told_already(service: RepositoryService, asked: HookInputs) -> bool:
 
 async def _composed(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
     if asked.event == "session-start":
-        return (await brief_told(service, request, asked.channel, start_text)).context
+        text = partial(start_text, is_woken=await is_woken(service, request))
+        return (await brief_told(service, request, asked.channel, text)).context
     if asked.session is not None and service.context.absence is None:
         return await _with_prompt(service, request, asked, asked.session)
     return await alerts_told(service, request, asked.channel)

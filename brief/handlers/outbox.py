@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from brief.core.model.brief import EpisodeState, Wire
 from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, standing
 from brief.core.wakes.state import Change, Outcome, Prompt, WakeState, offered, recomposed, tidied, told_outcome
+from brief.handlers.session_context import aside
 from brief.handlers.waking import composed_wake
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
+from brief.support.delivery import if_unread
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +49,11 @@ async def handed_out(
     except Exception as fault:  # noqa: BLE001 - whatever it is, the look has its line, and the prompt waits on
         log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
         return waking, None
-    return await in_thread(lambda: _taken(service, session, fresh))
+    waking, taken = await in_thread(lambda: _taken(service, session, fresh))
+    if taken is not None:
+        # It waits again where it is proven that the client never had it.
+        if_unread(lambda: aside(in_thread(lambda: concluded(service, session, taken.id, "held"))))
+    return waking, taken
 
 
 def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[WakeState, PromptToSubmit | None]:

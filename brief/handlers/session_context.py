@@ -1,6 +1,7 @@
 """What a session is told by a channel, composed once for all of them: the alerts block, and the brief that goes with it.
 
-Marking courtesies, archiving and the ledger stand beside the text: each may fail or hang without costing it.
+Marking courtesies and the ledger follow once the text was read, archiving stands beside it: each may fail or hang without
+costing it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from brief.sections.alerts import judged
 from brief.sections.context import SectionQuery
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
+from brief.support.delivery import Note
 
 ASIDE_SECONDS = 0.1
 """How long the text waits for what is done beside it."""
@@ -45,27 +47,31 @@ class Briefed(NamedTuple):
 
 async def alerts_told(service: RepositoryService, request: RequestContext, channel: str) -> str:
     """The block of what the session has still to read; empty where that is nothing."""
-    shown = await shown_to(service, request.query)
-    budget = request.query.settings.alerts.block_characters
-    context = await _told_once(service, request.query.session, shown, lambda shown: block(shown, budget))
-    if context:
-        await _noted(
-            service, request.query.session, lambda waking: (waking, (Entry("injected", channel, size=_size(context)),))
-        )
+    session, budget = request.query.session, request.query.settings.alerts.block_characters
+    async with service.turns.turn(session) as notes:
+        shown = await shown_to(service, request.query)
+        context = block(shown, budget)
+        entry = Entry("injected", channel, size=_size(context))
+        if context:
+            notes.extend(_marks(service, session, context, shown))
+            notes.extend(_steps(service, session, lambda waking: (waking, (entry,))))
     return context
 
 
 async def brief_told(service: RepositoryService, request: RequestContext, channel: str, text: Text) -> Briefed:
     """The block and the brief, after which the session is owed nothing until an interval has gone by."""
-    query = request.query
-    shown, kept = await asyncio.gather(shown_to(service, query), service.brief(query.root, query.session, local=False))
-    brief, session, budget = kept.value, query.session, query.settings.alerts.block_characters
-    context = await _told_once(service, session, shown, lambda shown: text(shown, brief, budget))
-    if session is not None:
-        await aside(in_thread(lambda: service.told(session, context)))
-    if service.context.absence is None:
-        now = service.board.wakes.instant(service.now())
-        await _noted(service, session, lambda waking: briefed(waking, channel, _size(context), facts(brief), now))
+    query, session = request.query, request.query.session
+    async with service.turns.turn(session) as notes:
+        shown, kept = await asyncio.gather(shown_to(service, query), service.brief(query.root, session, local=False))
+        brief = kept.value
+        context = text(shown, brief, query.settings.alerts.block_characters)
+        notes.extend(_marks(service, session, context, shown))
+        if session is not None:
+            notes.append(lambda: aside(in_thread(lambda: service.told(session, context))))
+        if service.context.absence is None:
+            now = service.board.wakes.instant(service.now())
+            size, told = _size(context), facts(brief)
+            notes.extend(_steps(service, session, lambda waking: briefed(waking, channel, size, told, now)))
     return Briefed(context, brief)
 
 
@@ -92,10 +98,19 @@ async def aside(work: Awaitable[Result]) -> Result | None:
         return None
 
 
-async def _noted(service: RepositoryService, session: str | None, step: Step) -> None:
-    """Note in the ledger of the episode what it was told."""
-    if session is not None and service.context.absence is None:
-        await aside(in_thread(lambda: service.board.wakes.change(session, service.now(), step)))
+def _steps(service: RepositoryService, session: str | None, step: Step) -> list[Note]:
+    """What is to be noted in the ledger of an episode once it was told something."""
+    if session is None or service.context.absence is not None:
+        return []
+    return [lambda: aside(in_thread(lambda: service.board.wakes.change(session, service.now(), step)))]
+
+
+def _marks(service: RepositoryService, session: str | None, text: str, shown: Sequence[Shown]) -> list[Note]:
+    """What is to be noted of the courtesies in a text once the session has read it: each is told once."""
+    named = courtesies_in(text, shown)
+    if session is None or not named:
+        return []
+    return [lambda: aside(in_thread(lambda: mark_seen(service.context.state_dir, session, named)))]
 
 
 def _size(context: str) -> int:
@@ -104,15 +119,3 @@ def _size(context: str) -> int:
 
 def _courtesies(shown: Sequence[Shown]) -> frozenset[str]:
     return frozenset(each.notice.slug for each in shown if each.notice.kind is Kind.COURTESY)
-
-
-async def _told_once(
-    service: RepositoryService, session: str | None, shown: list[Shown], text: Callable[[Sequence[Shown]], str]
-) -> str:
-    """The text, each courtesy in it marked as seen, and without those that another channel has just told."""
-    whole = text(shown)
-    named = courtesies_in(whole, shown)
-    if session is None or not named:
-        return whole
-    ours = await aside(in_thread(lambda: mark_seen(service.context.state_dir, session, named)))
-    return whole if ours is None or ours == named else text(without_seen(shown, named - ours))

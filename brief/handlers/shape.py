@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from brief.core.model.brief import Wire
-from brief.service import RepositoryService
+from brief.service import PRIMARY, RepositoryService
 
 _UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -25,7 +25,11 @@ class Inputs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    root: str = Field(description="a folder of the checkout that is meant")
+    root: str = Field(
+        default=PRIMARY,
+        description="a folder of the checkout that is meant; the server's primary checkout where none is named",
+        json_schema_extra=lambda schema: schema.pop("default", None),  # type: ignore[arg-type]
+    )
 
     @field_validator("*")
     @classmethod

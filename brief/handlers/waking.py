@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from dataclasses import replace
 from datetime import datetime
 
 from brief.core.text.brief_digest import facts
-from brief.core.wakes.rules import Rules, rules
+from brief.core.wakes.rules import Rules, WakeStatus, rules, standing
 from brief.core.wakes.state import Prompt, owes_with_prompt, prompted
 from brief.core.wakes.wake_text import wake_text
 from brief.handlers.session_context import shown_to
 from brief.policy import switch_reason
 from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
+
+CARRIER_SECONDS = 0.15
+"""How long the start of a session waits to hear from what will wake it."""
 
 UNTRUSTED = (
     "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
@@ -59,6 +64,24 @@ def rules_for(service: RepositoryService, request: RequestContext, session: str)
 def why_untrusted(service: RepositoryService, session: str) -> str | None:
     """Why the channel of a session may not wake it in this repository; None where it may."""
     return UNTRUSTED if service.context.untrusted(session) else None
+
+
+async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
+    """Whether the session that starts will be woken with its brief: the policy wants it, and a channel is there for it.
+
+    What waits beside a session is started together with the hook that asks, so its first call is waited for a little.
+    """
+    session = request.query.session
+    if session is None or service.context.absence is not None or not rules_of(request).on:
+        return False
+    end = time.monotonic() + CARRIER_SECONDS
+    while service.channels.of(session) is None:
+        if time.monotonic() >= end:
+            return False
+        await asyncio.sleep(CARRIER_SECONDS / 10)
+    rules, _ = rules_for(service, request, session)
+    waking = await in_thread(lambda: service.board.waking(session))
+    return rules.on if waking is None else standing(waking.cadence, rules) is WakeStatus.ON
 
 
 def owes_brief(service: RepositoryService, request: RequestContext) -> bool:

@@ -25,7 +25,9 @@ from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath.ask import quoted
 from brief.handlers.shape import Capability, Inputs, Problem, Rendered
 from brief.server.holder import Holder
+from brief.server.receipt import Receipt
 from brief.service import RepositoryService
+from brief.support.delivery import Delivery, delivering
 
 PREFIX = "/api/v1"
 OWN_PATH = f"{PREFIX}/server"
@@ -200,10 +202,14 @@ class Envelope:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call."""
+        receipt, delivery = Receipt(scope), Delivery()
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *self._own, self._standing()]
+                receipt.begin(message["status"])
+            elif delivery.is_awaited and not message.get("more_body"):
+                receipt.watch()
             await send(message)
 
         foreign = _why_foreign(scope)
@@ -216,8 +222,12 @@ class Envelope:
         counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
         # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        with counted:
-            await self.app({**scope, "method": method}, _bounded(receive), marked)
+        with counted, delivering(delivery):
+            try:
+                await self.app({**scope, "method": method}, _bounded(receive), marked)
+            finally:
+                if delivery.is_awaited:
+                    await delivery.conclude(await receipt.reached())
 
     def _standing(self) -> tuple[bytes, bytes]:
         return b"majordomus-standing", self.holder.standing.encode()

@@ -17,6 +17,8 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
+from brief.server.connection import Connection
+
 BACKLOG = 2048
 GRACE_SECONDS = 2
 
@@ -30,7 +32,7 @@ class WebServer(uvicorn.Server):
                 cast(Any, app),
                 lifespan="off",
                 loop="asyncio",
-                http="httptools",
+                http=cast(Any, Connection),
                 ws="none",
                 log_config=None,
                 log_level="warning",

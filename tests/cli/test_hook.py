@@ -65,7 +65,9 @@ def composed(lab: Lab, event: str) -> str:
     """What this very process composes where no server answers, with all the time it needs."""
     call = Call(event, locate(str(lab.repo)), time.monotonic() + 60)
     call.session = ANN
-    return alone(call, "nobody holds it")
+    text, note = alone(call, "nobody holds it")
+    note()
+    return text
 
 
 def test_two_worktrees(two: Lab) -> None:

@@ -18,7 +18,7 @@ from sandbox import Lab
 
 UUID = "11111111-1111-4111-8111-111111111111"
 
-SAYS_WHY = "return 'alone: ' + absence"
+SAYS_WHY = "return 'alone: ' + absence, lambda: None"
 HOOK = """
 import sys, time
 from brief.fastpath.hook import hook
@@ -222,11 +222,21 @@ def test_pipe_that_nobody_closes(lab: Lab) -> None:
 def test_output_that_nobody_reads(lab: Lab) -> None:
     """With standard output closed, or its reader gone, the hook ends as well as ever."""
     for redirection in ("1>&-", "| true"):
-        code = HOOK.format(alone="time.sleep(0.3); return 'x'")
+        code = HOOK.format(alone="time.sleep(0.3); return 'x', lambda: open('noted', 'w')")
         script = f'{{ "$0" -c "$1" session-start; echo "exit $?" >&2; }} {redirection}'
         argv = ["sh", "-c", script, sys.executable, code]
         done = subprocess.run(argv, cwd=lab.repo, env=lab.env, input=b"{}", stderr=subprocess.PIPE, check=False)
         assert done.stderr == b"exit 0\n"
+        assert not (lab.repo / "noted").exists()
+
+
+def test_what_was_printed_is_noted(lab: Lab) -> None:
+    """What this process composed by itself counts as told once it was printed."""
+    assert (
+        context(ran(lab, "session-start", alone="return 'x', (lab := __import__('pathlib').Path('noted')).touch"))
+        == "x"
+    )
+    assert (lab.repo / "noted").exists()
 
 
 @pytest.mark.parametrize(

@@ -270,3 +270,19 @@ def test_prompt_of_a_person_where_the_switch_is_off(place: Waiting) -> None:
     place.hook("session-start")
     place.after(600)
     assert "[brief]" not in place.hook("user-prompt-submit")
+
+
+def test_only_who_is_not_woken_is_asked_to_report(place: Waiting) -> None:
+    """The start of a session asks it to schedule a report of its own unless something waits beside it to wake it."""
+    asked = "schedule that report now"
+    assert asked in place.hook("session-start")
+    place.wait(scope="project")
+    assert asked not in place.hook("session-start")
+    place.service.board.wakes.pause_all(place.clock.now)
+    assert asked in place.hook("session-start")
+    place.service.board.wakes.resume_all()
+    place.wait(scope="user")
+    assert asked in place.hook("session-start")
+    place.wait(scope="project")
+    place.policy("version: 1\n")
+    assert asked in place.hook("session-start")

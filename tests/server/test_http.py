@@ -179,13 +179,28 @@ def test_a_wrong_query_is_refused_by_name(path: str, query: str, said: str, held
     assert (told.json["kind"], told.json["exit_code"]) == ("UsageError", 2)
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda one: one.id)
-def test_a_missing_root_is_refused(capability: Any, held: Lab) -> None:
-    """No call is answered for a checkout that it does not name."""
-    http = capability.http
-    told = _call(held, "GET", f"/api/v1{http.path}") if http.method == "GET" else _post(held, http.path, b"{}")
-    assert told.status == 400
-    assert "root is missing; known are root" in told.error
+@pytest.mark.parametrize("root", ["", "root=&"])
+@pytest.mark.parametrize(
+    "capability", [one for one in CAPABILITIES if one.http.method == "GET"], ids=lambda one: one.id
+)
+def test_without_a_root_the_primary_checkout_is_meant(capability: Any, root: str, held: Lab) -> None:
+    """Who names no checkout is answered about the primary one, as who names that."""
+    query = urlencode(given(capability))
+    told = _call(held, "GET", f"/api/v1{capability.http.path}?{root}{query}")
+    assert (told.status, told.json.keys()) == (200, _get(held, capability.http.path, query).json.keys())
+
+
+def test_a_brief_without_a_root_is_of_the_primary_checkout(held: Lab) -> None:
+    """Also where linked worktrees are there."""
+    assert _call(held, "GET", "/api/v1/brief").json["repository"]["root"] == str(held.repo)
+
+
+def test_a_command_without_a_root_is_about_the_primary_checkout(held: Lab) -> None:
+    """A session that is opened so works there."""
+    payload = json.dumps({"session": "rootless"}).encode()
+    told = _post(held, "/episodes", payload)
+    assert (told.status, told.json["episode"]["checkout"]) == (200, str(held.repo))
+    _post(held, "/episodes/close", {"session": "rootless"})
 
 
 @pytest.mark.parametrize("capability", COMMANDS, ids=lambda one: one.id)
@@ -368,7 +383,8 @@ def test_the_description_tells_the_shape_of_a_brief(held: Lab) -> None:
     assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/Brief"}
     assert "text/plain" in content
     parameters = {p["name"]: p for p in document["paths"]["/api/v1/brief"]["get"]["parameters"]}
-    assert parameters["root"]["required"] is True
+    assert parameters["root"]["required"] is False
+    assert "the server's primary checkout where none is named" in parameters["root"]["description"]
     assert parameters["format"]["schema"]["enum"] == ["text", "json", "prompt", "line"]
 
 

@@ -22,12 +22,13 @@ def prompt_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> 
     return _text(shown, brief, block_characters, "")
 
 
-def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> str:
+def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int, *, is_woken: bool) -> str:
     """At most MOST characters as a client counts them, the most urgent first; the last lines are always there.
 
     The alerts take at most `block_characters`. Their rows are left out of the brief, which stands below them.
+    `is_woken` is whether the session will be woken with its brief.
     """
-    return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes))
+    return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes, is_woken=is_woken))
 
 
 def beside(alerts: str, brief: Brief) -> Brief:
@@ -52,12 +53,29 @@ def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str
     return alerts + fitted_prompt(beside(alerts, brief), room - units(alerts), units) + last
 
 
-def keep_briefed(interval_minutes: int) -> str:
-    """The lines that tell a session how to stay up to date, and how others are kept so."""
+def keep_briefed(interval_minutes: int, *, is_woken: bool) -> str:
+    """The lines that tell a session how to stay up to date, and how others are kept so.
+
+    Only where nothing will wake it is it asked to report by itself.
+    """
     return (
-        f"Keep briefed: read what `majordomus brief` prints {often(interval_minutes)}, and before each new task.\n"
-        "Where this client can schedule a prompt or a command of yours, schedule it now.\n"
+        f"{_woken(interval_minutes) if is_woken else _unwoken(interval_minutes)}"
         'Say what you work on, which the others read: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
+    )
+
+
+def _woken(interval_minutes: int) -> str:
+    return (
+        f"Keep briefed: while idle, this session is woken with its brief {often(interval_minutes)}. "
+        "Before each new task, read what `majordomus brief` prints.\n"
+    )
+
+
+def _unwoken(interval_minutes: int) -> str:
+    return (
+        f"Keep briefed: {often(interval_minutes)}, report to the user what `majordomus brief` prints; read it before each "
+        "new task too.\n"
+        "Where this client can schedule a prompt or a command of yours, schedule that report now.\n"
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from brief.compose import Frame, assemble, unread
@@ -16,12 +18,17 @@ from brief.core.model.brief import (
     Status,
 )
 from brief.core.notices.alerts_block import MOST
-from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed, start_text
+from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed
+from brief.core.sessions.start_text import start_text as composed
 from notice_helpers import at, notice, shown
 
 NOW = at("2026-10-11 09:00", "UTC")
 PLACE = Repository(root="/shop", common_dir="/shop/.git", primary="/shop", branch="main", head="a" * 40, detached=False)
 LOCK = {"kind": "lock", "component": "koda", "priority": 9, "created": "2026-10-11"}
+
+
+start_text = partial(composed, is_woken=False)
+LAST = keep_briefed(20, is_woken=False)
 
 
 def units(text: str) -> int:
@@ -60,7 +67,7 @@ def test_most_urgent_first() -> None:
     assert places == sorted(places)
     assert text.count("Hands off") == 1
     assert "- and 3 more, 3 of them urgent: majordomus alerts list\n" in text
-    assert text.endswith(keep_briefed(20))
+    assert text.endswith(LAST)
 
 
 def test_only_what_the_block_leaves_out_is_counted() -> None:
@@ -78,7 +85,7 @@ def test_no_notices() -> None:
     """Without notices the brief and the last lines stand alone."""
     text = start_text([], brief(), 4_000)
     assert text.startswith("[brief]\n")
-    assert text.endswith(keep_briefed(20))
+    assert text.endswith(LAST)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +107,7 @@ def test_never_more_than_a_client_takes(block_characters: int, notices: int, not
     made = [notice(f"n{at}", f"# {text * 200}\n{text * 300}\n", **LOCK) for at in range(notices)]
     whole = start_text(shown(*made), brief(rows=50, text=text, notes=notes, reason=text * 600), block_characters)
     assert units(whole) <= MOST
-    assert whole.endswith("[/brief]\n" + keep_briefed(20))
+    assert whole.endswith("[/brief]\n" + LAST)
     assert whole.count("[alerts]\n") == whole.count("[/alerts]\n") == bool(notices)
     assert whole.count("[brief]\n") == whole.count("[/brief]\n") == 1
 
@@ -119,3 +126,13 @@ def test_what_is_left_out_is_counted() -> None:
     kept = sum(line.startswith("note: ") for line in text.splitlines())
     assert 0 < kept < 100
     assert f"- left out: {100 - kept} lines; see majordomus brief\n[/brief]\n" in text
+
+
+def test_who_is_woken_is_not_asked_to_report() -> None:
+    """A session that will be woken schedules nothing of its own; one that will not is asked to."""
+    woken, alone = (composed([], brief(), 4_000, is_woken=is_woken) for is_woken in (True, False))
+    assert "this session is woken with its brief every 20 minutes" in woken
+    assert "schedule" not in woken
+    assert "every 20 minutes, report to the user what `majordomus brief` prints" in alone
+    assert "schedule that report now" in alone
+    assert all("majordomus task set" in text for text in (woken, alone))
