@@ -349,7 +349,7 @@ def test_a_fault_that_nobody_foresaw_is_a_sentence(lab: Lab) -> None:
     """The answer is 500 with its kind, the traceback is in the log, and the server goes on."""
     serve(
         lab,
-        "import brief.service as d\nasync def brief(self, *a, **k): raise ZeroDivisionError('x')\nd.Desk.brief = brief",
+        "import brief.service as d\nasync def brief(self, *a, **k): raise ZeroDivisionError('x')\nd.RepositoryService.brief = brief",
     )
     told = _get(lab, "/brief")
     assert (told.status, told.error) == (500, "/api/v1/brief failed with ZeroDivisionError: x")

@@ -18,7 +18,7 @@ SESSION = "1" * 8 + "-1111-4111-8111-" + "1" * 12
 OTHER = "2" * 8 + "-2222-4222-8222-" + "2" * 12
 SLOW = """
 import asyncio
-from brief.handlers import telling
+from brief.handlers import session_context as telling
 composed = telling.shown_to
 async def late(*args):
     found = await composed(*args)
