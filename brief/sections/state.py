@@ -130,7 +130,7 @@ def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, query:
     if fact is not None:
         return f"{clean(fact.title)}, begun {ago(now - fact.since)}"
     if own is not None:
-        return f"episode {own.episode.id} has no task"
+        return f"episode {clean(own.episode.id)} has no task"
     if query.session is not None:
         return f"session {clean(query.session, 60)} has no open episode"
     if here == 0:

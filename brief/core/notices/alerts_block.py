@@ -8,7 +8,6 @@ from itertools import accumulate, islice
 
 from brief.core.notices.notice import Audience, Kind
 from brief.core.notices.visibility import Shown
-from brief.core.text.fence import defused
 from brief.core.text.sanitize import clean, clean_block
 
 MOST = 10_000
@@ -86,7 +85,7 @@ def has_body(shown: Shown) -> bool:
 def body_of(shown: Shown) -> list[str]:
     """What is not blank of the first six lines of the body, each marked as a quotation."""
     body = clean_block(shown.notice.body_without_title, _BODY_LINES, _BODY_WIDTH)
-    return [f"> {defused(line)}" for line in body if line]
+    return [f"> {line}" for line in body if line]
 
 
 def size(lines: Sequence[str]) -> int:
@@ -148,4 +147,4 @@ def _locked(names: list[str], room: int) -> str:
 
 
 def _told(text: str, limit: int) -> str:
-    return defused(clean(text, limit))
+    return clean(text, limit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from brief.core.model.brief import Moment, Wire
-from brief.core.text.fence import defused
 from brief.core.text.sanitize import clean
 
 MOST_BYTES = 300
@@ -24,7 +23,7 @@ class FollowUp(Wire):
     @property
     def line(self) -> str:
         """The text as briefs show it: one bounded line, also where a model reads it."""
-        lines = (defused(clean(self.text, characters)) for characters in range(MOST_BYTES, 0, -_STEP))
+        lines = (clean(self.text, characters) for characters in range(MOST_BYTES, 0, -_STEP))
         return next((line for line in lines if len(line.encode()) <= MOST_BYTES), "")
 
 

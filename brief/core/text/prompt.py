@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from brief.core.model.brief import AnsweredBy, Brief, Section, Status, wire_time
-from brief.core.text.fence import defused
 from brief.core.text.page import omitted_line, rows_beside_reason, where
 from brief.core.text.sanitize import clean
 
@@ -54,4 +53,4 @@ def _defused(text: str) -> str:
 
     Kept, since what fits into a room is found by rendering the same rows again and again.
     """
-    return defused(clean(text, 600))
+    return clean(text, 600)

@@ -2,7 +2,8 @@
 
 Branch names, titles and bodies of notices come from anywhere. What is removed: whole escape sequences, control
 characters, bidirectional and zero-width ones, tags, stray joiners. What is replaced by U+FFFD: private use and
-noncharacters, whose picture nobody can know. All of it is linear, and only the start of a long text is looked at.
+noncharacters, whose picture nobody can know. What reads as a tag of a client's, or as the tool's own opening words, is
+defused (`fence.py`), since models read every text that people do. All of it is linear, and only the start of a long text is looked at.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from datetime import timedelta
 
 from wcwidth import grapheme_boundary_before
 
+from brief.core.text.fence import defused
 from brief.fastpath.sanitize import STEERING
 
 ELLIPSIS = "…"
@@ -58,14 +60,14 @@ _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 def clean(text: str, limit: int = 200) -> str:
     """`text` as one line of at most `limit` characters, `…` at the end where it was cut; idempotent."""
     if len(text) <= limit and text.isascii() and text.isprintable():
-        return " ".join(text.split())  # most text is so, and there is nothing in it to take out
-    return _cut(_one_line(_ESCAPES.sub("", _head(text, limit))), limit)
+        return defused(" ".join(text.split()))  # most text is so, and there is nothing in it to take out
+    return defused(_cut(_one_line(_ESCAPES.sub("", _head(text, limit))), limit))
 
 
 def clean_block(text: str, lines: int, width: int) -> tuple[str, ...]:
     """The first `lines` lines of `text`, each cleaned to `width` characters, without blank lines at either end."""
     head = _ESCAPES.sub("", _head(text, lines * width))
-    rows = [_cut(_one_line(row), width) for row in head.splitlines()]
+    rows = [defused(_cut(_one_line(row), width)) for row in head.splitlines()]
     first = next((index for index, row in enumerate(rows) if row), len(rows))
     kept = rows[first : first + max(lines, 0)]
     while kept and not kept[-1]:
