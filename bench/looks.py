@@ -13,6 +13,7 @@ from bench.report import Row, ms
 from bench.scene import Scene, session_id, write_policy
 from brief.fastpath.ask import ask
 from brief.support.schedule_clock import MINUTE_OF_TESTS
+from serving import install_for_project
 
 SESSIONS = 1_000
 LOOK_MS = 3.0
@@ -39,6 +40,7 @@ def rows(runs: int) -> Iterator[Row]:
 def _looks(runs: int) -> Iterator[Row]:
     with Scene(worktrees=20, notices=20, policy=DAILY) as scene:
         scene.serve()
+        install_for_project(scene)
         requests = _requests(scene)
         with Client(scene.lease["socket"]) as client:
             for request in requests:

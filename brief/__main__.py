@@ -21,10 +21,12 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
     words = sys.argv[1:]
-    if words == ["hook", "wake"]:
-        from brief.fastpath.waiting import wait  # noqa: PLC0415 - nothing else needs it
+    if words[:2] == ["hook", "wake"]:
+        from brief.fastpath.waiting import scope_of, wait  # noqa: PLC0415 - nothing else needs it
 
-        return wait()
+        scope = scope_of(words[2:])
+        if scope is not None:
+            return wait(scope)
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
         from brief.fastpath.hook import hook  # noqa: PLC0415 - a brief needs none of it
 

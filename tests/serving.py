@@ -13,6 +13,8 @@ from typing import Any
 from brief.fastpath import ask as fast
 from brief.fastpath.lease import NoServerError
 from brief.handlers.shape import Capability
+from brief.install.hooks import snippet
+from brief.install.mods import Scope
 from brief.server.owned_file import Made
 from sandbox import Lab, until
 
@@ -40,6 +42,13 @@ def signalled(*args, **named):
 setattr(owner, name, signalled)
 """
 """A server that gets a signal right before it does one thing, `module:name`."""
+
+
+def install_for_project(lab: Lab, root: Path | None = None) -> None:
+    """The channels of the project: the mod in a checkout, and the hooks in its settings."""
+    folder = (root or lab.repo) / ".claude"
+    (folder / "skills/majordomus-brief/.claude-plugin").mkdir(parents=True, exist_ok=True)
+    (folder / "settings.json").write_text(snippet(("majordomus",), Scope.PROJECT))
 
 
 _started: list[subprocess.Popen[str]] = []

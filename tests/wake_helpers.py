@@ -19,7 +19,7 @@ from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
 from repo_fixture import ANN
 from sandbox import Lab
-from serving import write_policy
+from serving import install_for_project, write_policy
 
 ON = "version: 1\nsession:\n  brief_on_interval: true\n"
 
@@ -42,6 +42,7 @@ class Woken(repo_fixture.Place):
         )
         self.schedule = Schedule(self.service, self.strain, holds=lambda: True)
         self.policy(ON)
+        install_for_project(lab)
 
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
         """So many minutes go by, and the wall clock is set."""

@@ -96,7 +96,7 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 
 def _install(args: argparse.Namespace) -> int:
     if args.channel == "hooks":
-        say(snippet(own_command(sys.argv[0])) + "\n")
+        say(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
     here = _around(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.

@@ -37,6 +37,11 @@ def add(commands: Commands) -> None:
         "standard error and exits with 2, which wakes the session.",
     )
     parser.add_argument("event", metavar="EVENT", help="which event it is")
+    parser.add_argument(
+        "--scope",
+        choices=("user", "project"),
+        help="with wake: whose settings declare the hook; a session is woken at once only by its project's",
+    )
     parser.set_defaults(run=_run)
 
 

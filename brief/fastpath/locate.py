@@ -31,7 +31,12 @@ class Located:
     @property
     def name(self) -> str:
         """The root as text that travels: bytes of it that are no UTF-8 are spelled out, with a backslash and `xNN`."""
-        return self.root.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return spelled(self.root)
+
+
+def spelled(path: str) -> str:
+    """A path as text that travels: see `Located.name`."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def read_small(path: str) -> str | None:

@@ -14,7 +14,7 @@ from brief.fastpath.ask import ask
 from brief.fastpath.client import told
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.lease import NoServerError, process_start
-from brief.fastpath.locate import NotLocatedError, has_policy, read_small
+from brief.fastpath.locate import NotLocatedError, has_policy, spelled
 from brief.fastpath.output import printable, tell
 from brief.fastpath.program import isolated
 
@@ -29,6 +29,8 @@ ANSWERED = 200
 WOKEN = 2
 OVER = 0
 
+USER, PROJECT = "user", "project"
+
 ASK_SECONDS = 2.0
 SLEEP_SECONDS = 60.0
 """How long it sleeps where no server has yet said how long."""
@@ -42,8 +44,6 @@ MOST_PROMPT = 16_384
 
 FAILURES_A_START = 3
 """How many questions without an answer come between two attempts to start a server."""
-
-SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 
 
 class Answer:
@@ -68,10 +68,10 @@ class Answer:
             raise ValueError(len(self.prompt))
 
 
-def wait() -> int:
+def wait(scope: str) -> int:
     """The exit code: WOKEN once the prompt stands on standard error, OVER where this process is not to wait (any more)."""
     try:
-        return _waited()
+        return _waited(scope)
     except KeyboardInterrupt:
         return OVER
     except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
@@ -79,7 +79,7 @@ def wait() -> int:
         return OVER
 
 
-def _waited() -> int:
+def _waited(scope: str) -> int:
     since = time.monotonic()
     given = told(MOST_INPUT)
     try:
@@ -90,7 +90,7 @@ def _waited() -> int:
         return OVER
     ends_turn = given.get("hook_event_name") == "Stop"
     given.clear()  # it holds what the model said, and this process sleeps for long
-    return Waiter(call, since, scope_of(os.environ), ends_turn=ends_turn).wait()
+    return Waiter(call, since, {"scope": scope, **folders_of(os.environ)}, ends_turn=ends_turn).wait()
 
 
 def is_attended(call: Call, env: Mapping[str, str]) -> bool:
@@ -99,21 +99,27 @@ def is_attended(call: Call, env: Mapping[str, str]) -> bool:
     return is_interactive and call.session is not None and call.pid is not None
 
 
-def scope_of(env: Mapping[str, str]) -> str:
-    """`project` where the settings of the folder that the session started in name this hook, else `user`."""
-    folder = env.get("CLAUDE_PROJECT_DIR")
-    files = [read_small(os.path.join(folder, name)) for name in SETTINGS] if folder else []
-    return "project" if any(text is not None and "hook wake" in text for text in files) else "user"
+def scope_of(words: list[str]) -> str | None:
+    """For whom the words behind `hook wake` say that it was declared: without any, for the user; None for other words."""
+    if not words:
+        return USER
+    return words[1] if words[:1] == ["--scope"] and words[1:] in ([USER], [PROJECT]) else None
+
+
+def folders_of(env: Mapping[str, str]) -> dict[str, str]:
+    """The client's folders, by which the server judges whose hook this is: the project's, and the person's own."""
+    named = {"project": env.get("CLAUDE_PROJECT_DIR", ""), "config": env.get("CLAUDE_CONFIG_DIR", "")}
+    return {name: spelled(folder) for name, folder in named.items() if os.path.isabs(folder)}
 
 
 class Waiter:
     """One process that waits beside one session; of several, the server lets the one wait on that began last.
 
     `ends_turn` is whether it was started by the end of a turn, which it tells until it was heard: the session would stay
-    busy, and not be woken.
+    busy, and not be woken. `channel` tells the server whose hook it is.
     """
 
-    def __init__(self, call: Call, since: float, scope: str, *, ends_turn: bool) -> None:
+    def __init__(self, call: Call, since: float, channel: Mapping[str, str], *, ends_turn: bool) -> None:
         self._call = call
         self._owes_stop = ends_turn
         self._began = None if call.pid is None else process_start(call.pid)
@@ -124,7 +130,7 @@ class Waiter:
             "pid": call.pid,
             "process_start": self._began,
             "since": since,
-            "scope": scope,
+            **channel,
         }
         self._seconds = SLEEP_SECONDS
         self._ensures = False

@@ -5,12 +5,15 @@ A look is answered with the line, and with at most one prompt to submit, which i
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.errors import GitError
 from brief.core.sessions.episode import Client, Episode, checked_id
 from brief.core.sessions.start_text import prompt_text
 from brief.core.text.line import compose_line
@@ -23,6 +26,8 @@ from brief.handlers.session_context import alerts_told, brief_told
 from brief.handlers.shape import Inputs
 from brief.handlers.waking import owes_brief, rules_for
 from brief.service import RepositoryService, RequestContext
+from brief.sessions.channel_scope import scope_of_mod
+from brief.sessions.client_records import client_folder
 from brief.support.channels import Scope
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
@@ -98,8 +103,7 @@ class Attached(Wire):
 
 async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
     """Note what the session does, and answer with the line and what it is to do."""
-    here, has_it = await in_thread(lambda: _heard(service, asked, EpisodeState(asked.state)))
-    service.channels.note(asked.session, asked.scope, draft=asked.draft)
+    here, has_it = await in_thread(lambda: _heard_by_mod(service, asked))
     rules, reason = rules_for(service, here, asked.session)
     sections = await service.glance(here, asked.session)
     # Last, since what fails after it would lose the prompt.
@@ -126,6 +130,21 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
 def looked_text(answer: HeartbeatAnswer) -> str:
     """The line alone."""
     return f"{answer.line}\n"
+
+
+def _heard_by_mod(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
+    """The same, and note for whom the mod is installed, by where it lies: what it says of that only makes it stricter."""
+    here, has_it = _heard(service, asked, EpisodeState(asked.state))
+    roots = (root for trees in ([here.here.root], _roots(here)) for root in trees)
+    scope = scope_of_mod(asked.scope, client_folder(), roots)
+    service.channels.note(asked.session, scope, draft=asked.draft)
+    return here, has_it
+
+
+def _roots(here: RequestContext) -> Iterator[str]:
+    """Every checkout: a session that goes on in another one keeps the mod of the one it started in."""
+    with contextlib.suppress(GitError):
+        yield from (tree.root for tree in here.context.worktrees())
 
 
 def _heard(service: RepositoryService, asked: MindedInputs, state: EpisodeState) -> tuple[RequestContext, bool]:

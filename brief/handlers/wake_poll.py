@@ -7,6 +7,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.errors import RepositoryError
 from brief.core.sessions.episode import Episode
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
@@ -14,7 +15,9 @@ from brief.handlers.episodes import OpenInputs, open_episode
 from brief.handlers.heartbeat import MindedInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, handed_out
 from brief.handlers.waking import rules_for
-from brief.service import RepositoryService
+from brief.service import RepositoryService, RequestContext
+from brief.sessions.channel_scope import scope_of_hook
+from brief.sessions.client_records import client_folder
 from brief.support.channels import Scope
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
@@ -29,7 +32,11 @@ class WaitInputs(MindedInputs):
     since: float = Field(
         ge=0, allow_inf_nan=False, description="when the process began, by the clock that is never set"
     )
-    scope: Scope = Field(default="user", description="whose settings name the hook")
+    scope: Scope = Field(default="user", description="whose settings declare the hook, by its own words")
+    project: str | None = Field(
+        default=None, max_length=4_096, description="the folder whose settings the client reads"
+    )
+    config: str | None = Field(default=None, max_length=4_096, description="the person's own folder of the client")
     process_start: int | None = Field(
         default=None, ge=0, description="when the process of the client began, in ticks since the start of the machine"
     )
@@ -62,7 +69,7 @@ async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
         return Waited(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
         await _opened(service, asked)
-    service.channels.note(asked.session, asked.scope)
+    service.channels.note(asked.session, await in_thread(lambda: _scope(service, asked, here)))
     rules, off = rules_for(service, here, asked.session)
     waking, prompt = await handed_out(service, here, rules, await _state(service, asked.session), draft=False)
     return Waited(
@@ -77,6 +84,16 @@ async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
 def waited_text(answer: Waited) -> str:
     """The prompt, or why there is none."""
     return answer.prompt.text if answer.prompt else f"{answer.reason or 'nothing is due'}\n"
+
+
+def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) -> Scope:
+    """Whose hook it is: the project's only where the files of the client show that, whatever is said. Blocks on files."""
+    try:
+        project = service.checkout_config(asked.project).here.root if asked.project else here.here.root
+    except RepositoryError:
+        return "user"
+    own = [client_folder(), *([asked.config] if asked.config else [])]
+    return scope_of_hook(asked.scope, own, asked.project or project)
 
 
 def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None) -> str | None:

@@ -22,8 +22,8 @@ CARRIER_SECONDS = 0.15
 """How long the start of a session waits to hear from what will wake it."""
 
 UNTRUSTED = (
-    "what wakes sessions is installed for the user, and waking by that is not trusted in this repository; "
-    "run majordomus trust"
+    "what wakes sessions is installed for the user, or not shown to be the project's alone, and waking by that is not "
+    "trusted in this repository; run majordomus trust"
 )
 
 

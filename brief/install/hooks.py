@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from brief.fastpath.hook import EVENTS
+from brief.install.mods import Scope
 
 REFRESH_SECONDS = 60
 
@@ -17,12 +18,13 @@ WAKING: dict[str, object] = {
     "asyncRewake": True,
     "timeout": WAIT_SECONDS,
     "rewakeSummary": "majordomus wakes this idle session with its brief",
-    "rewakeMessage": "From a hook of the user's settings:",
 }
 
 
-def snippet(command: Sequence[str]) -> str:
+def snippet(command: Sequence[str], scope: Scope) -> str:
     """The JSON for a `settings.json` of Claude Code; every command is named by its whole path.
+
+    The one that wakes carries whose settings it is for: it wakes sessions of a project at once, of the user where trusted.
 
     The process that wakes is started where a session begins and where a turn of it ends, which it tells the server too.
     """
@@ -30,7 +32,8 @@ def snippet(command: Sequence[str]) -> str:
     def run(*words: str) -> dict[str, object]:
         return {"type": "command", "command": shlex.join([*command, *words])}
 
-    wake = run("hook", "wake") | WAKING
+    message = {"rewakeMessage": f"From a hook of the {scope.value}'s settings:"}
+    wake = run("hook", "wake", "--scope", scope.value) | WAKING | message
     hooks = {name: [{"hooks": [run("hook", event)]}] for event, name in EVENTS.items()}
     hooks["SessionStart"][0]["hooks"].append(wake)
     hooks["Stop"] = [{"hooks": [wake]}]

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from brief.core.policy.settings import SWITCH
+from brief.sessions.channel_scope import MOD_TARGET
 
 MARKER = ".majordomus.json"
 """The file that tells a folder of ours; it also holds what was written, so that an edit is known from an older version."""
@@ -53,7 +54,7 @@ MODS = (
         name="majordomus-brief",
         provider="claude-code",
         source="claude-code/majordomus-brief",
-        target="skills/majordomus-brief",
+        target=MOD_TARGET,
         policy_key=SWITCH,
     ),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from brief.core.model.brief import Wire
 from brief.core.text.sanitize import wire
 from brief.fastpath.hook import EVENTS, WAKE
 from brief.install.client import inner, read_document, settings_files
 from brief.install.mods import PROVIDERS
+from brief.sessions.channel_scope import command_of, hooks_of
 
 STATUSLINE = "statusline"
 
@@ -46,23 +46,7 @@ def wired(provider: str, root: str | None, environ: Mapping[str, str] = os.envir
 
 def _looked_at(path: Path) -> Wired:
     settings = read_document(path)
-    runs = [_spelled(run) for entries in inner(settings, "hooks").values() for run in _runs(entries)]
+    runs = [command_of(run) for entries in inner(settings, "hooks").values() for run in hooks_of(entries)]
     events = dict.fromkeys(_EVENTS[name] for run in runs for name in _COMMAND.findall(run) if name in _EVENTS)
-    line = _COMMAND.search(_spelled(settings.get("statusLine")))
+    line = _COMMAND.search(command_of(settings.get("statusLine")))
     return Wired(path=wire(str(path)), hooks=tuple(events), statusline=line is not None and line[1] is None)
-
-
-def _runs(entries: object) -> Iterator[object]:
-    """What the entries of one event run; whatever is not of the client's shape is none."""
-    for entry in entries if isinstance(entries, list) else ():
-        named = entry.get("hooks") if isinstance(entry, dict) else None
-        yield from named if isinstance(named, list) else ()
-
-
-def _spelled(run: Any) -> str:
-    """The command of a hook or a status line with its words behind it; empty where it is none."""
-    if not isinstance(run, dict):
-        return ""
-    args = run.get("args")
-    words = [run.get("command"), *(args if isinstance(args, list) else ())]
-    return " ".join(word for word in words if isinstance(word, str))

@@ -79,7 +79,11 @@ def _untrusted(context: SectionContext, own: KnownEpisode | None, query: Section
     """That a brief on an interval is wanted and does not come."""
     if own is None or not query.settings.session.brief_on_interval or not context.untrusted(own.episode.id):
         return ()
-    return (Row(text="not woken here: its mod or hooks are installed for the user; majordomus trust allows it"),)
+    return (
+        Row(
+            text="not woken here: its mod or hooks are installed for the user, or not for this project alone; majordomus trust allows it"
+        ),
+    )
 
 
 def _owed(context: SectionContext, own: KnownEpisode | None) -> tuple[Row, ...]:

@@ -37,9 +37,14 @@ _LONGEST_PATH = 4_096
 _LINUX = "linux:"
 
 
+def client_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """The person's own folder of Claude Code."""
+    return environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+
+
 def seen_folder(environ: Mapping[str, str] = os.environ) -> str:
     """Where Claude Code records its sessions."""
-    return os.path.join(environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "sessions")
+    return os.path.join(client_folder(environ), "sessions")
 
 
 class _Record(BaseModel):

@@ -16,7 +16,7 @@ import pytest
 
 from brief.fastpath.lease import process_start
 from brief.fastpath.locate import POLICY
-from brief.fastpath.waiting import MOST_PROMPT, OVER, SETTINGS, WOKEN, scope_of
+from brief.fastpath.waiting import MOST_PROMPT, OVER, WOKEN, folders_of, scope_of
 from impostor import answer, listening, write_lease
 from sandbox import Lab, until
 from serving import write_policy
@@ -50,7 +50,7 @@ def environment(lab: Lab, **changes: str) -> dict[str, str]:
 @contextmanager
 def waiting(lab: Lab, event: str = "SessionStart", **changes: str) -> Iterator[subprocess.Popen[bytes]]:
     """The process that waits; ended with the test."""
-    argv = [sys.executable, "-I", "-m", "brief", "hook", "wake"]
+    argv = [sys.executable, "-I", "-m", "brief", "hook", "wake", "--scope", "project"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         argv, cwd=lab.repo, env=environment(lab, **changes), stdin=pipe, stdout=pipe, stderr=pipe
@@ -110,7 +110,9 @@ def test_wakes_once_it_is_told_to(lab: Lab, path: Path) -> None:
         "provider": "claude-code",
         "pid": os.getpid(),
         "process_start": process_start(os.getpid()),
-        "scope": "user",
+        "scope": "project",
+        "project": str(lab.repo),
+        "config": lab.env["CLAUDE_CONFIG_DIR"],
     }
 
 
@@ -260,14 +262,23 @@ def test_server_that_nobody_wants_is_not_started(lab: Lab, path: Path) -> None:
             assert ended(process) == (WOKEN, b"", TEXT.encode())
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_whose_settings_name_it(tmp_path: Path, name: str) -> None:
-    """It is the project's where the settings of the folder that the session started in name it, else the user's."""
-    folder = {"CLAUDE_PROJECT_DIR": str(tmp_path)}
-    (tmp_path / ".claude").mkdir()
-    assert scope_of(folder) == "user"
-    (tmp_path / name).write_text('{"hooks": {}}')
-    assert scope_of(folder) == "user"
-    (tmp_path / name).write_text('{"command": "/opt/majordomus hook wake"}')
-    assert scope_of(folder) == "project"
-    assert scope_of({}) == "user"
+def test_whose_hook_it_is_say_its_own_words() -> None:
+    """Without words it is the user's; words that are no scope make it no event."""
+    assert scope_of([]) == scope_of(["--scope", "user"]) == "user"
+    assert scope_of(["--scope", "project"]) == "project"
+    for words in (["--scope"], ["--scope", "all"], ["project"], ["--scope", "project", "more"]):
+        assert scope_of(words) is None
+
+
+def test_words_that_are_no_scope_are_told(lab: Lab) -> None:
+    """A mistake in the settings is one sentence, and the session goes on."""
+    done = lab.majordomus("hook", "wake", "--scope", "everybody")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "is no event" in done.stderr
+
+
+def test_folders_of_the_client_are_told(tmp_path: Path) -> None:
+    """The server judges by the client's folders, of which only whole paths are told."""
+    told = {"CLAUDE_PROJECT_DIR": str(tmp_path), "CLAUDE_CONFIG_DIR": "config"}
+    assert folders_of(told) == {"project": str(tmp_path)}
+    assert folders_of({"CLAUDE_CONFIG_DIR": "/caf\udce9"}) == {"config": "/caf\\xe9"}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -186,6 +187,23 @@ def test_mod_of_the_user(place: Woken) -> None:
     place.after(20)
     place.beat()
     assert place.look(scope="user").prompt is not None
+
+
+def test_mod_that_only_says_it_is_the_projects(place: Woken) -> None:
+    """Where the person has the mod too, which the client then loads, or no checkout has it, waking needs trust."""
+    own = place.lab.home / ".claude/skills/majordomus-brief/.claude-plugin"
+    own.mkdir(parents=True)
+    assert "majordomus trust" in (place.look().reason or "")
+    own.rmdir()
+    assert place.look().switch == "on"
+    shutil.rmtree(place.lab.repo / ".claude")
+    assert "majordomus trust" in (place.look().reason or "")
+
+
+def test_mod_of_the_checkout_a_session_began_in(place: Woken) -> None:
+    """A session that goes on in another checkout keeps the mod of the first."""
+    place.lab.commit()
+    assert place.look(root=str(place.lab.worktree("topic"))).switch == "on"
 
 
 def test_session_that_no_episode_can_have(place: Woken) -> None:

@@ -12,6 +12,8 @@ import pytest
 from brief.core.model.brief import EpisodeState
 from brief.fastpath.lease import process_start
 from brief.handlers.wake_poll import Waited, WaitInputs, wait
+from brief.install.hooks import snippet
+from brief.install.mods import Scope
 from brief.sessions.database import Database
 from brief.trust import WAKING, Trust
 from repo_fixture import ANN, BOB
@@ -230,6 +232,32 @@ def test_hook_of_the_user_needs_trust(place: Waiting) -> None:
     answer = place.wait(since=began, scope="user")
     assert answer.prompt is None
     assert "majordomus trust" in (answer.reason or "")
+
+
+def test_cloned_settings_do_not_make_a_hook_the_projects(place: Waiting) -> None:
+    """Whatever a repository brings: where the person has a hook of their own, the session's is theirs and needs trust."""
+    began = place.waits_until_due()
+    own = place.lab.home / ".claude/settings.json"
+    own.parent.mkdir()
+    own.write_text(snippet(("majordomus",), Scope.USER))
+    answer = place.wait(since=began)
+    assert answer.prompt is None
+    assert "majordomus trust" in (answer.reason or "")
+    own.unlink()
+    assert place.wait(since=began).reason is None
+    assert "majordomus trust" in (place.wait(since=began, project=str(place.lab.home)).reason or "")
+    (place.lab.repo / ".claude/settings.json").write_text('{"note": "majordomus hook wake --scope project"}')
+    assert "majordomus trust" in (place.wait(since=began).reason or "")
+
+
+def test_settings_of_the_folder_that_the_session_started_in(place: Waiting) -> None:
+    """The settings that count are those of the folder that the client names, wherever in the repository that is."""
+    began = place.waits_until_due()
+    folder = place.lab.repo / "part"
+    folder.mkdir()
+    (place.lab.repo / ".claude").rename(folder / ".claude")
+    assert "majordomus trust" in (place.wait(since=began).reason or "")
+    assert place.wait(since=began, config="/nowhere", project=str(folder)).reason is None
 
 
 def test_hook_that_is_trusted_wakes(place: Waiting) -> None:

@@ -5,17 +5,18 @@ import shlex
 
 from brief.fastpath.hook import EVENTS
 from brief.install.hooks import snippet
+from brief.install.mods import Scope
 
 
 def test_the_snippet_is_settings() -> None:
     """The snippet is one JSON document with every hook there is and the status line, each by the command's whole path."""
-    settings = json.loads(snippet(("/opt/the python", "-m", "brief")))
+    settings = json.loads(snippet(("/opt/the python", "-m", "brief"), Scope.USER))
     assert set(settings) == {"hooks", "statusLine"}
     assert settings["statusLine"]["refreshInterval"] == 60
     runs = {name: [run for entry in entries for run in entry["hooks"]] for name, entries in settings["hooks"].items()}
     assert {run["type"] for each in runs.values() for run in each} == {"command"}
-    named = {name: [shlex.split(run["command"])[-2:] for run in each] for name, each in runs.items()}
-    wake = ["hook", "wake"]
+    named = {name: [shlex.split(run["command"])[3:] for run in each] for name, each in runs.items()}
+    wake = ["hook", "wake", "--scope", "user"]
     assert named == {
         "SessionStart": [["hook", "session-start"], wake],
         "UserPromptSubmit": [["hook", "user-prompt-submit"]],
@@ -27,7 +28,7 @@ def test_the_snippet_is_settings() -> None:
 
 def test_the_wake_waits_in_the_background() -> None:
     """What wakes runs beside the session, for longer than any interval and for no more than a timer of the client counts."""
-    hooks = json.loads(snippet(("majordomus",)))["hooks"]
+    hooks = json.loads(snippet(("majordomus",), Scope.PROJECT))["hooks"]
     waking = [run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]]
     assert len(waking) == 2
     for run in waking:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brief.install.hooks import snippet
+from brief.install.mods import Scope
 from brief.install.wired import Wired, wired
 
 
@@ -27,7 +28,7 @@ def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json
 @pytest.mark.parametrize("command", [("/opt/my tools/majordomus",), ("/opt/the python", "-P", "-m", "brief")])
 def test_the_printed_settings_are_known(home: Path, command: tuple[str, ...]) -> None:
     """Everything that the printed settings name is found in them, once, whoever starts the command."""
-    (found,) = seen(home, snippet(command))
+    (found,) = seen(home, snippet(command, Scope.USER))
     assert found.commands == (
         "hook session-start",
         "hook wake",

@@ -20,7 +20,7 @@ from brief.service import RepositoryService, RequestContext
 from fake_clock import Clocked, clocked, run
 from repo_fixture import ANN, BEGIN, BOB
 from sandbox import Lab, until
-from serving import ask, finish, lease, serve, write_policy
+from serving import ask, finish, install_for_project, lease, serve, write_policy
 from wake_helpers import ON
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -319,7 +319,8 @@ def answered(lab: Lab, path: str, **body: Any) -> Any:
 
 
 def looked(lab: Lab, session: str = ANN) -> Any:
-    """What an idle look is answered."""
+    """What an idle look is answered to a mod of the project."""
+    install_for_project(lab)
     return answered(lab, "/episodes/heartbeat", session=session, state="idle")
 
 
@@ -400,7 +401,7 @@ def test_bad_input(lab: Lab, path: str, body: dict[str, Any], status: int) -> No
     assert looked(lab)["switch"] == "off"
 
 
-@pytest.mark.parametrize("path", ["look", "outcomes", "prompt"])
+@pytest.mark.parametrize("path", ["heartbeat", "outcomes", "prompt"])
 def test_five_megabytes(lab: Lab, path: str) -> None:
     """A body of 5 MB is answered 413 without being read, and the server goes on."""
     lab.commit()
