@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from brief.fastpath.lease import boot_id, process_start
+from brief.fastpath.process import describe_process
 
 EPOCH = 7
 
@@ -26,12 +26,9 @@ def answer(body: bytes, *, status: str = "200 OK", epoch: object = EPOCH, length
 
 def write_lease(common_dir: str, path: object, **changes: Any) -> dict[str, Any]:
     """A lease of this very process, changed as the test wants."""
-    pid = os.getpid()
     record = {
         "epoch": EPOCH,
-        "pid": pid,
-        "process_start": process_start(pid),
-        "boot_id": boot_id(),
+        **describe_process(os.getpid()),
         "socket": str(path),
         **changes,
     }

@@ -17,7 +17,7 @@ import pytest
 from brief import __version__
 from brief.clones.entries import Entry
 from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Status
-from brief.fastpath.lease import boot_id, process_start
+from brief.fastpath.process import describe_process
 from sandbox import Lab
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -51,9 +51,7 @@ def entry(
     number = next(_EPOCHS) if epoch is None else epoch
     return Entry(
         epoch=number,
-        pid=pid or os.getpid(),
-        process_start=process_start(pid or os.getpid()),
-        boot_id=boot_id(),
+        **describe_process(pid or os.getpid()),
         common_dir=f"{runtime}/{name}/.git",
         root=f"{runtime}/{name}",
         root_commits=roots,

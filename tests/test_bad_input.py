@@ -13,7 +13,7 @@ import pytest
 
 from brief.core.model.brief import Brief, IntegrationSection, PeersSection
 from brief.core.policy.settings import POLICY_FILE
-from brief.fastpath.lease import boot_id, process_start
+from brief.fastpath.process import describe_process
 from sandbox import Lab, until
 
 HOSTILE_BRANCH = "evil-\u202etopic\u2066"
@@ -202,12 +202,9 @@ def test_bytes_that_are_no_utf8() -> None:
 
 def lease(lab: Lab, **changes: Any) -> str:
     """A lease that names this very process, which is no server, changed as the test wants."""
-    pid = os.getpid()
     record = {
         "epoch": 7,
-        "pid": pid,
-        "process_start": process_start(pid),
-        "boot_id": boot_id(),
+        **describe_process(os.getpid()),
         "socket": "/tmp/no.sock",
     }
     return json.dumps({**record, **changes})

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from brief.fastpath.ask import ask
-from brief.fastpath.lease import NoServerError, is_running, read_lease
+from brief.fastpath.lease import NoServerError, read_lease
 from neighbourhood import entry, listed, listening, saying, silent
+from process_helpers import start_of
 from sandbox import Lab, until
 from serving import exchange
 
@@ -214,7 +215,7 @@ def test_a_moved_repository_gets_its_server_back(lab: Lab, clones: tuple[Path, P
     assert after["epoch"] > before["epoch"]
     assert after["common_dir"] == f"{moved}/.git"
     assert read_lease(f"{moved}/.git")["common_dir"] == f"{moved}/.git"
-    assert is_running({**before, "process_start": None, "boot_id": read_lease(f"{moved}/.git")["boot_id"]})
+    assert start_of(before["pid"])
     told = standings(peers(lab, other))
     assert told[str(moved)] == ("ready", 1)
     assert told[str(own)][0] == "superseded"

@@ -16,7 +16,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import SupersededError
-from brief.fastpath.lease import is_running
+from brief.fastpath.known import ABSENT
+from brief.fastpath.process import recorded_process
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
 
@@ -44,6 +45,7 @@ class Entry(Wire):
     pid: int = Field(ge=1)
     process_start: int | None
     boot_id: str | None
+    process_table: str | None = None
     common_dir: Path
     folder: str | None = Field(default=None, max_length=50)
     root: Path | None = None
@@ -122,12 +124,12 @@ def _live(path: str) -> Entry | None:
 
 
 def is_gone(entry: Entry) -> bool:
-    """Whether the server has ended: its process is gone, and nobody listens at its socket.
+    """Whether the server has ended: its process is proven gone, and nobody listens at its socket.
 
-    One alone proves nothing: a process of another container is not seen, and a server that ends still runs.
+    One alone proves nothing: a server may be of a container that names no process table, and one that ends still runs.
     """
-    process = {"pid": entry.pid, "process_start": entry.process_start, "boot_id": entry.boot_id}
-    return not is_running(process) and not is_listening(entry.socket)
+    process = entry.model_dump(include={"pid", "process_start", "boot_id", "process_table"})
+    return recorded_process(process) is ABSENT and not is_listening(entry.socket)
 
 
 def is_listening(path: str) -> bool:

@@ -8,8 +8,10 @@ from typing import Any
 from brief import __version__
 from brief.core.model.errors import RuntimeFolderError
 from brief.core.model.health import Finding, fail, judge_lease, judge_server, judge_socket, ok
-from brief.fastpath.lease import NoServerError, is_running, read_lease, state_dir
+from brief.fastpath.known import ABSENT
+from brief.fastpath.lease import NoServerError, read_lease, state_dir
 from brief.fastpath.locate import Located
+from brief.fastpath.process import recorded_process
 from brief.server.ensure import ping
 from brief.server.runtime import runtime_folder, socket_name
 
@@ -22,7 +24,7 @@ def lease(here: Located) -> Finding:
     folder = state_dir(here.common_dir)
     damaged = os.path.lexists(f"{folder}/lease.json")
     writable = os.access(folder if os.path.isdir(folder) else here.common_dir, os.W_OK)
-    running = record is not None and is_running(record)
+    running = record is not None and _may_run(record)
     return judge_lease(record, absence, running=running, startable=writable and not damaged)
 
 
@@ -33,7 +35,7 @@ def server(here: Located) -> Finding:
         damaged = os.path.lexists(f"{state_dir(here.common_dir)}/lease.json")
         return judge_server(None, absence, __version__, running=False if damaged else None)
     status, why = ping(here)
-    return judge_server(status, why, __version__, running=is_running(record))
+    return judge_server(status, why, __version__, running=_may_run(record))
 
 
 def socket(here: Located) -> Finding:
@@ -42,7 +44,7 @@ def socket(here: Located) -> Finding:
     if record is None:
         return ok("socket", "there is none, since no lease names one")
     path = record["socket"]
-    return judge_socket(path, _found(path), _found(os.path.dirname(path)), os.getuid(), running=is_running(record))
+    return judge_socket(path, _found(path), _found(os.path.dirname(path)), os.getuid(), running=_may_run(record))
 
 
 def runtime(here: Located | None) -> Finding:
@@ -52,6 +54,11 @@ def runtime(here: Located | None) -> Finding:
     except RuntimeFolderError as fault:
         return fail("runtime", fault.sentence)
     return ok("runtime", f"{folder}, yours alone")
+
+
+def _may_run(record: dict[str, Any]) -> bool:
+    """Whether the process of the record runs, as far as can be told: only one that is proven gone does not."""
+    return recorded_process(record) is not ABSENT
 
 
 def _record(here: Located) -> tuple[dict[str, Any] | None, str]:

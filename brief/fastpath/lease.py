@@ -27,37 +27,6 @@ def state_dir(common_dir: str) -> str:
     return common_dir + "/" + STATE
 
 
-def boot_id() -> str | None:
-    """What tells this run of the machine from the ones before; None where the system has no such word."""
-    text = read_small("/proc/sys/kernel/random/boot_id")
-    return text.strip() if text else None
-
-
-def process_start(pid: int) -> int | None:
-    """When a process began, in clock ticks since boot (field 22 of its stat); None where it has ended or cannot be told."""
-    text = read_small(f"/proc/{pid}/stat")
-    if not text:
-        return None
-    # The name, in parentheses, may hold anything, parentheses and spaces too: count from behind its end.
-    fields = text[text.rfind(")") + 2 :].split()
-    has_ended = fields[:1] in (["Z"], ["X"])
-    return int(fields[19]) if len(fields) > 19 and not has_ended else None
-
-
-def is_running(record: dict[str, Any]) -> bool:
-    """Whether the very process that a record names still runs: its pid, its start and this boot agree."""
-    pid, start, boot = (record.get("pid"), record.get("process_start"), record.get("boot_id"))
-    if not isinstance(pid, int) or pid <= 0 or boot != boot_id():
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # it is there, and somebody else's
-    return start is None or process_start(pid) == start
-
-
 def read_lease(common_dir: str) -> dict[str, Any]:
     """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one of `common_dir`.
 
@@ -105,13 +74,17 @@ def _why_absent(common_dir: str, path: str) -> str:
 
 def why_silent(record: dict[str, Any], fault: OSError) -> str:
     """Why the server that a lease names did not answer, told apart as far as the kernel lets us."""
+    from brief.fastpath.known import ABSENT, Known  # noqa: PLC0415 - a server that answers needs none of it
+    from brief.fastpath.process import boot_id, recorded_process  # noqa: PLC0415 - likewise
+
     pid, epoch = record.get("pid"), record.get("epoch")
     named = f"the server of epoch {epoch} (pid {pid})"
     if isinstance(fault, (TimeoutError, BlockingIOError)):  # a full backlog refuses at once: nobody accepts
         return f"{named} holds and is silent; majordomus serve ensure replaces it"
-    if record.get("boot_id") not in (None, boot_id()):
+    boot = boot_id()
+    if isinstance(boot, Known) and record.get("boot_id") not in (None, boot.value):
         return f"{named} ended with the machine's last run; {ENSURE}"
-    if not is_running(record):
+    if recorded_process(record) is ABSENT:
         return f"{named} is gone and left its lease behind; {ENSURE}"
     if isinstance(fault, PermissionError):
         return f"{named} refuses this user: {record['socket']} is not ours to open"

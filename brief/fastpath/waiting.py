@@ -13,9 +13,11 @@ import time
 from brief.fastpath.ask import ask
 from brief.fastpath.client import told
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
-from brief.fastpath.lease import NoServerError, process_start
+from brief.fastpath.known import ABSENT, Known
+from brief.fastpath.lease import NoServerError
 from brief.fastpath.locate import NotLocatedError, has_policy, spelled
 from brief.fastpath.output import printable, tell
+from brief.fastpath.process import process_start
 from brief.fastpath.program import isolated
 
 TYPE_CHECKING = False
@@ -122,7 +124,8 @@ class Waiter:
     def __init__(self, call: Call, since: float, channel: Mapping[str, str], *, ends_turn: bool) -> None:
         self._call = call
         self._owes_stop = ends_turn
-        self._began = None if call.pid is None else process_start(call.pid)
+        began = ABSENT if call.pid is None else process_start(call.pid)
+        self._began = began.value if isinstance(began, Known) else None
         self._body: dict[str, object] = {
             "root": call.here.name,
             "session": call.session,
@@ -204,11 +207,8 @@ def _has_ended(child: int) -> bool:
 
 
 def _is_alive(pid: int | None, began: int | None) -> bool:
-    """Whether a process runs, and is the one that began then, where that could be told."""
-    if began is not None:
-        return process_start(pid or 0) == began
-    try:
-        os.kill(pid or 0, 0)
-    except OSError as fault:
-        return isinstance(fault, PermissionError)
-    return True
+    """Whether a client that may have told its process runs: it ended only where that is proven."""
+    found = ABSENT if pid is None else process_start(pid)
+    if isinstance(found, Known):
+        return began is None or found.value == began
+    return pid is None or found is not ABSENT

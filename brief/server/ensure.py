@@ -14,7 +14,9 @@ from brief.core.model.errors import MajordomusError, NoServerError
 from brief.core.text.sanitize import clean
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
+from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.locate import Located
+from brief.fastpath.process import describe_process, recorded_process
 from brief.fastpath.program import isolated
 from brief.server.__main__ import HELD
 from brief.server.lease import holder, is_held
@@ -132,7 +134,7 @@ def _end_holder(here: Located) -> None:
     The lease file is not asked: while a server starts, it is that of the one before, or of nobody.
     """
     record = holder(here.common_dir)
-    if record is not None and leases.is_running(record) and is_held(here.common_dir):
+    if record is not None and isinstance(recorded_process(record), Known) and is_held(here.common_dir):
         with contextlib.suppress(OSError):
             os.kill(record["pid"], signal.SIGKILL)
 
@@ -171,9 +173,9 @@ def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:
 
 
 def _await_end(status: dict[str, Any], seconds: float) -> None:
-    record = {"pid": status["pid"], "process_start": leases.process_start(status["pid"]), "boot_id": leases.boot_id()}
+    record = describe_process(status["pid"])
     deadline = time.monotonic() + seconds
-    while leases.is_running(record):
+    while recorded_process(record) is not ABSENT:
         if time.monotonic() > deadline:
             raise NoServerError(f"pid {status['pid']} was asked to end and still runs after {seconds:.0f} s")
         time.sleep(STEP_SECONDS)

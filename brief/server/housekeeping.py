@@ -6,11 +6,11 @@ import logging
 import os
 
 from brief.core.model.errors import ConflictError, GitError, NotFoundError
-from brief.core.sessions.life import ending
+from brief.core.sessions.life import Life, ending
 from brief.core.text.sanitize import wire
 from brief.git import Checkout
 from brief.service import RepositoryService
-from brief.sessions.processes import find_process
+from brief.sessions.processes import process_life
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +22,8 @@ def tend(service: RepositoryService) -> None:
     # Asked after the board, so that a checkout made just now is not missed, and only where it matters to somebody.
     listed = _listed(service) if known else None
     for episode in (one.episode for one in known):
-        found = find_process(episode.process.pid) if episode.process is not None else None
-        reason = ending(episode, found, listed)
+        life = process_life(episode.process) if episode.process is not None else Life.UNKNOWN
+        reason = ending(episode, life, listed)
         if reason is not None:
             _close(service, episode.id, reason)
     board.note_silence(now)

@@ -21,8 +21,9 @@ from brief import __version__
 from brief.core.model.brief import wire_time
 from brief.core.model.errors import ConflictError, MajordomusError
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, boot_id, process_start, read_lease, state_dir
+from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, read_lease, state_dir
 from brief.fastpath.locate import read_small
+from brief.fastpath.process import describe_process
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
 from brief.support.files import replace
@@ -78,7 +79,7 @@ class Lease:
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
             "common_dir": self.common_dir,
-            **_own_process(),
+            **describe_process(os.getpid()),
             "socket": str(socket),
             "tcp": tcp,
             "version": __version__,
@@ -150,17 +151,11 @@ def _named_lock(path: Path) -> int:
     descriptor = _lock(path)
     try:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(_own_process()).encode(), 0)
+        os.pwrite(descriptor, json.dumps(describe_process(os.getpid())).encode(), 0)
     except OSError:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def _own_process() -> dict[str, Any]:
-    """What `is_running` tells a process by."""
-    pid = os.getpid()
-    return {"pid": pid, "process_start": process_start(pid), "boot_id": boot_id()}
 
 
 def _lock(path: Path) -> int:

@@ -12,7 +12,7 @@ from brief.clones.entries import Entry, folder_id
 from brief.clones.kinship import RootCommits
 from brief.core.model.errors import GitError
 from brief.core.text.sanitize import wire
-from brief.fastpath.lease import boot_id, process_start
+from brief.fastpath.process import describe_process
 from brief.git import Checkout
 from brief.server.holder import Holder
 from brief.server.owned_file import Made
@@ -74,9 +74,7 @@ class Listing:
         holder, known = self._holder, self._roots.known
         return Entry(
             epoch=holder.lease.epoch,
-            pid=holder.pid,
-            process_start=process_start(holder.pid),
-            boot_id=boot_id(),
+            **describe_process(holder.pid),
             common_dir=wire(holder.lease.common_dir),
             folder=self._folder,
             root=wire(self._root),

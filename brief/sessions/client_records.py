@@ -23,8 +23,9 @@ from brief.core.model.errors import UsageError
 from brief.core.sessions.episode import checked_id
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
 from brief.core.text.sanitize import clean, wire
-from brief.fastpath.lease import process_start
+from brief.fastpath.known import Known, Unknown
 from brief.fastpath.locate import read_small
+from brief.fastpath.process import process_start
 from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp_of
 
 MOST_RECORDS = 1_000
@@ -172,26 +173,16 @@ def _parse(path: str) -> _Kept | None:
 
 
 def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
-    """The session of a record, unless its process is known to be gone.
+    """The session of a record, unless its process is proven gone; its state is unknown where that cannot be told.
 
-    A number means nothing outside its own process table: of another machine or container nothing can be told. Nor
-    can it be told from a later process of the same number where the system keeps no /proc.
+    A number means nothing outside its own process table: of another machine or container nothing can be told.
     """
     session = record.session
-    if record.domain not in (None, domain) or (not domain.startswith(_LINUX) and _exists(session.pid)):
+    found = process_start(session.pid) if record.domain in (None, domain) else Unknown("another process table")
+    if isinstance(found, Unknown):
         yield session.model_copy(update={"state": EpisodeState.UNKNOWN})
-    elif str(process_start(session.pid)) == record.start:
+    elif isinstance(found, Known) and str(found.value) == record.start:
         yield session
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # it is there, and somebody else's
-    return True
 
 
 def _own_domain() -> str:

@@ -13,8 +13,10 @@ import brief
 from brief.core.model.health import Diagnosis
 from brief.doctor.examine import examine
 from brief.doctor.machine import descriptors
-from brief.fastpath.lease import is_running, read_lease
+from brief.fastpath.known import ABSENT
+from brief.fastpath.lease import read_lease
 from brief.fastpath.locate import locate
+from brief.fastpath.process import recorded_process
 from sandbox import Lab, until
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -54,7 +56,7 @@ def test_server_that_was_killed(served: Lab) -> None:
     """A server that was killed leaves a lease and a socket behind: told, and nothing is broken."""
     record = read_lease(served.common_dir)
     os.kill(record["pid"], signal.SIGKILL)
-    until(lambda: not is_running(record))
+    until(lambda: recorded_process(record) is ABSENT)
     told = levels(served)
     assert (told["lease"], told["server"]) == ("warn", "warn")
     assert "fail" not in told.values()

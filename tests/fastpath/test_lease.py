@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brief.fastpath.lease import NoServerError, boot_id, is_running, process_start, read_lease, why_silent
+from brief.fastpath import process as processes
+from brief.fastpath.lease import NoServerError, read_lease, why_silent
+from brief.fastpath.process import describe_process
 from impostor import write_lease
 from sandbox import Lab
 
@@ -91,9 +92,7 @@ def test_read_only_git_folder(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None
 
 def record(**changes: Any) -> dict[str, Any]:
     """A lease of this process."""
-    pid = os.getpid()
-    own = {"epoch": 7, "pid": pid, "process_start": process_start(pid), "boot_id": boot_id(), "socket": "/a.sock"}
-    return {**own, **changes}
+    return {"epoch": 7, "socket": "/a.sock", **describe_process(os.getpid()), **changes}
 
 
 def test_silent() -> None:
@@ -134,31 +133,8 @@ def test_runs_and_does_not_answer() -> None:
     assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)
 
 
-@pytest.mark.parametrize("pid", [None, "1", 0, -1, 10**30, 1.5], ids=repr)
-def test_pid_that_is_none(pid: object) -> None:
-    """A pid that no process can have is that of a process that has ended."""
-    assert not is_running(record(pid=pid))
-
-
-def test_child_that_nobody_waited_for() -> None:
-    """A process that has ended and was not waited for does not run."""
-    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as child:
-        start = process_start(child.pid)
-        assert child.stdout is not None
-        child.stdout.read()
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert process_start(child.pid) is None
-        assert not is_running(record(pid=child.pid, process_start=start))
-
-
-def test_name_of_a_process_with_parentheses(tmp_path: Path) -> None:
-    """The start of a process is told whatever its name holds."""
-    name = tmp_path / "a) 1 2 (b"
-    name.symlink_to(sys.executable)
-    with subprocess.Popen(
-        [name, "-c", "print(flush=True); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as one:
-        assert one.stdout is not None
-        one.stdout.readline()
-        assert (process_start(one.pid) or 0) >= (process_start(os.getpid()) or 0) > 0
-        one.communicate(b"\n")
+def test_where_proc_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of which nothing can be told is not called gone."""
+    monkeypatch.setattr(processes, "PROC", "/nowhere")
+    told = why_silent(record(process_start=1), FileNotFoundError(2, "No such file or directory"))
+    assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from brief.fastpath.lease import process_start
 from brief.fastpath.locate import POLICY
 from brief.fastpath.waiting import MOST_PROMPT, OVER, WOKEN, folders_of, scope_of
 from impostor import answer, listening, write_lease
+from process_helpers import start_of
 from sandbox import Lab, until
 from serving import write_policy
 
@@ -109,7 +109,7 @@ def test_wakes_once_it_is_told_to(lab: Lab, path: Path) -> None:
         "session": UUID,
         "provider": "claude-code",
         "pid": os.getpid(),
-        "process_start": process_start(os.getpid()),
+        "process_start": start_of(os.getpid()),
         "scope": "project",
         "project": str(lab.repo),
         "config": lab.env["CLAUDE_CONFIG_DIR"],

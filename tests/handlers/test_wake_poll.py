@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from brief.core.model.brief import EpisodeState
-from brief.fastpath.lease import process_start
 from brief.handlers.wake_poll import Waited, WaitInputs, wait
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
 from brief.sessions.database import Database
 from brief.trust import WAKING, Trust
+from process_helpers import start_of
 from repo_fixture import ANN, BOB
 from sandbox import Lab
 from wake_helpers import ON, Woken
@@ -126,7 +126,7 @@ def test_what_the_client_records_counts_too(place: Waiting) -> None:
         "sessionId": ANN,
         "cwd": str(place.lab.repo),
         "startedAt": 1_700_000_000_000,
-        "procStart": str(process_start(pid)),
+        "procStart": str(start_of(pid)),
         "status": "waiting",
     }
     (folder / f"{pid}.json").write_text(json.dumps(record))
@@ -152,7 +152,7 @@ def test_of_several_the_last_waits_on(place: Waiting) -> None:
 
 def test_client_that_shows_another_session(place: Waiting) -> None:
     """The process of the session that its client showed before ends, also where nobody heard that session end."""
-    client: dict[str, Any] = {"pid": os.getpid(), "process_start": process_start(os.getpid())}
+    client: dict[str, Any] = {"pid": os.getpid(), "process_start": start_of(os.getpid())}
     place.hook("session-start", provider="claude-code")
     old = place.steady
     place.wait(since=old, **client)

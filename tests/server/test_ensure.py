@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.fastpath import lease as leases
+from brief.fastpath.process import describe_process
 from impostor import write_lease
+from process_helpers import start_of
 from sandbox import Lab, until
 from serving import (
     SIGNAL_BEFORE,
@@ -126,9 +127,7 @@ def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    write_lease(
-        lab.common_dir, "/nowhere", pid=bystander.pid, process_start=leases.process_start(bystander.pid), epoch=1
-    )
+    write_lease(lab.common_dir, "/nowhere", pid=bystander.pid, process_start=start_of(bystander.pid), epoch=1)
     code, out, err = finish(python(lab, _QUICK), 60.0)
     assert (code, out[:8]) == (0, "started:"), err
     assert finish(holder)[0] == -signal.SIGKILL
@@ -143,7 +142,7 @@ def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
     lab.state.mkdir()
     with open(lab.state / "lease.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for named in ("", "[]", json.dumps({"pid": bystander.pid, "process_start": 1, "boot_id": leases.boot_id()})):
+        for named in ("", "[]", json.dumps({**describe_process(bystander.pid), "process_start": 1})):
             (lab.state / "lease.lock").write_text(named)
             code, _, err = finish(
                 python(lab, "import brief.server.ensure as e\ne.START_SECONDS = 0.5\n" + _QUICK), 60.0

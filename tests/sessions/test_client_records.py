@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from brief.core.model.brief import EpisodeState
 from brief.core.sessions.presence import SeenSession
-from brief.fastpath.lease import process_start
+from brief.fastpath import process as processes
+from brief.fastpath.process import describe_process
 from brief.sessions import client_records as module
 from brief.sessions.client_records import MOST_BYTES, SeenSessions, belonging, seen_folder
+from process_helpers import start_of
 
 UNKNOWN = EpisodeState.UNKNOWN
 ME = os.getpid()
@@ -43,7 +45,7 @@ def write(folder: Path) -> Write:
             "sessionId": f"session-{pid}",
             "cwd": str(folder.parent),
             "startedAt": 1_772_366_400_000,
-            "procStart": str(process_start(pid)),
+            "procStart": str(describe_process(pid)["process_start"] if type(pid) is int else None),
             "version": "2.1.332",
             "kind": "interactive",
             "pidDomain": HERE,
@@ -108,7 +110,7 @@ def test_age_proves_nothing(folder: Path, write: Write) -> None:
 
 def test_reused_number(folder: Path, write: Write) -> None:
     """A process that began at another time than the record says is somebody else."""
-    write(procStart=str((process_start(ME) or 0) - 1))
+    write(procStart=str(start_of(ME) - 1))
     assert sessions(folder) == ()
 
 
@@ -143,7 +145,7 @@ def test_system_without_proc(
 ) -> None:
     """Where a process cannot be told from a later one, a session is unknown while its number is used, then gone."""
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(module, "process_start", lambda pid: None)
+    monkeypatch.setattr(processes, "PROC", "/nowhere")
     write(other.pid, pidDomain="darwin", procStart="Sun Mar  1 12:00:00 2026", status="busy")
     write(1, pidDomain="darwin", procStart="Sun Mar  1 12:00:00 2026")
     assert {session.pid: session.state for session in sessions(folder)} == {1: UNKNOWN, other.pid: UNKNOWN}

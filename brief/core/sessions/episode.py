@@ -14,11 +14,16 @@ _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 class Process(Wire):
-    """What tells one process from a later one with the same number: start in clock ticks since boot, boot id."""
+    """What tells one process from a later one with the same number: start in clock ticks since boot, boot id.
+
+    `table` is the process table in which the number counts, "" on a system that has only one. It is null where no process
+    of our own table had the number, as for a client in a container.
+    """
 
     pid: int
     start: int | None
     boot: str | None
+    table: str | None = None
 
 
 class Client(NamedTuple):

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from brief.core.model.brief import EpisodeState
-from brief.core.sessions.episode import Episode, KnownEpisode, Process
+from brief.core.sessions.episode import Episode, KnownEpisode
+
+
+class Life(StrEnum):
+    """Whether a process or a session lives. Gone is proven; unknown is no other word for it."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
 
 LOOK = timedelta(seconds=60)
 """How often a session that is well speaks to its server."""
@@ -28,14 +38,6 @@ def is_silent(heard: datetime, watched_since: datetime, now: datetime) -> bool:
     return abs(now - heard) > SILENT_AFTER and abs(now - watched_since) > SILENT_AFTER
 
 
-def process_ended(was: Process, found: Process) -> bool:
-    """Whether the process `was` is gone, given what is `found` under its number now (no start where there is none).
-
-    Where its start was never known, as for a process of another container, nothing can be told.
-    """
-    return was.start is not None and (was.boot != found.boot or was.start != found.start)
-
-
 def lost_checkout(checkout: str, listed: Mapping[str, bool]) -> str | None:
     """Why a checkout is no more, None where it is there; `listed` tells of each one git lists whether its folder is."""
     if checkout not in listed:
@@ -43,12 +45,12 @@ def lost_checkout(checkout: str, listed: Mapping[str, bool]) -> str | None:
     return None if listed[checkout] else "gone: the folder of its checkout is missing"
 
 
-def ending(episode: Episode, found: Process | None, listed: Mapping[str, bool] | None) -> str | None:
+def ending(episode: Episode, process: Life, listed: Mapping[str, bool] | None) -> str | None:
     """Why an open episode has ended, None where it goes on as far as can be told.
 
-    `found` is what now has the number of its process, None where it named none; `listed` None where git did not say.
+    `process` is how its process fares, unknown where it named none; `listed` None where git did not say.
     """
-    if episode.process is not None and found is not None and process_ended(episode.process, found):
+    if process is Life.GONE:
         return "its process ended"
     return lost_checkout(episode.checkout, listed) if listed is not None else None
 

@@ -6,7 +6,7 @@ import pytest
 
 from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.sessions.episode import Episode, KnownEpisode, Process
-from brief.core.sessions.life import SILENT_AFTER, ending, in_order, is_silent, process_ended
+from brief.core.sessions.life import SILENT_AFTER, Life, ending, in_order, is_silent
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)
@@ -36,42 +36,25 @@ def test_silent_after_three_looks(heard: datetime, watched: datetime, silent: bo
 
 
 @pytest.mark.parametrize(
-    ("was", "found", "ended"),
+    ("process", "listed", "reason"),
     [
-        (WAS, WAS, False),
-        (WAS, Process(pid=7, start=None, boot="b1"), True),
-        (WAS, Process(pid=7, start=101, boot="b1"), True),
-        (WAS, Process(pid=7, start=100, boot="b2"), True),
-        (Process(pid=7, start=None, boot="b1"), Process(pid=7, start=None, boot="b1"), False),
-        (Process(pid=7, start=None, boot="b1"), Process(pid=7, start=55, boot="b2"), False),
-        (Process(pid=7, start=None, boot=None), Process(pid=7, start=None, boot=None), False),
+        (Life.ALIVE, {"/r": True}, None),
+        (Life.UNKNOWN, None, None),
+        (Life.ALIVE, None, None),
+        (Life.GONE, None, "its process ended"),
+        (Life.ALIVE, {"/r": False}, "gone: the folder of its checkout is missing"),
+        (Life.ALIVE, {"/r2": True}, "gone: git lists its checkout no more"),
+        (Life.ALIVE, {}, "gone: git lists its checkout no more"),
     ],
 )
-def test_process_that_ended(was: Process, found: Process, ended: bool) -> None:
-    """A process is gone where nothing, or another one, has its number; one whose start nobody knew is not judged."""
-    assert process_ended(was, found) is ended
-
-
-@pytest.mark.parametrize(
-    ("found", "listed", "reason"),
-    [
-        (WAS, {"/r": True}, None),
-        (None, None, None),
-        (WAS, None, None),
-        (Process(pid=7, start=None, boot="b1"), None, "its process ended"),
-        (WAS, {"/r": False}, "gone: the folder of its checkout is missing"),
-        (WAS, {"/r2": True}, "gone: git lists its checkout no more"),
-        (WAS, {}, "gone: git lists its checkout no more"),
-    ],
-)
-def test_ending(found: Process | None, listed: dict[str, bool] | None, reason: str | None) -> None:
+def test_ending(process: Life, listed: dict[str, bool] | None, reason: str | None) -> None:
     """An episode ends with its process or its checkout, and never because nothing could be asked."""
-    assert ending(episode(), found, listed) == reason
+    assert ending(episode(), process, listed) == reason
 
 
 def test_episode_without_process() -> None:
     """An episode that named no process lives until it is closed or its checkout is gone."""
-    assert ending(episode(process=None), None, {"/r": True}) is None
+    assert ending(episode(process=None), Life.UNKNOWN, {"/r": True}) is None
 
 
 def test_waiting_comes_first() -> None:

@@ -1,0 +1,30 @@
+"""What tests say of processes: when one began, and commands that run without a usable /proc."""
+
+from __future__ import annotations
+
+import subprocess
+
+from brief.fastpath.known import Known
+from brief.fastpath.process import process_start
+
+
+def start_of(pid: int) -> int:
+    """When a running process began, in clock ticks since boot."""
+    found = process_start(pid)
+    assert isinstance(found, Known), found
+    return found.value
+
+
+def mount_namespace_refusal() -> str | None:
+    """Why no command can be run with another /proc here; None where one can."""
+    tried = subprocess.run(
+        ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc"], capture_output=True, text=True, check=False
+    )
+    return None if tried.returncode == 0 else f"needs root and mount namespaces: {tried.stderr.strip()}"
+
+
+WITHOUT_PROC = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
+"""Words before a command whose /proc is an empty folder."""
+
+IN_ANOTHER_PID_NAMESPACE = ("unshare", "-p", "-f")
+"""Words before a command that counts its processes anew, while /proc still shows ours."""

@@ -1,0 +1,52 @@
+"""The readers of `fastpath/process.py`, each with its source present, absent and unreadable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brief.fastpath import process
+from reader_case import ReaderCase
+
+
+def _elsewhere(read: Callable[[], Any]) -> Any:
+    """A system without /proc that has no such word, and Linux with an empty folder instead of /proc."""
+
+    def absent(_: Path, patch: pytest.MonkeyPatch) -> Any:
+        patch.setattr(sys, "platform", "darwin")
+        return read()
+
+    return ReaderCase(present=lambda *_: read(), absent=absent, unreadable=_unreadable(read))
+
+
+def _unreadable(read: Callable[[], Any]) -> Callable[[Path, pytest.MonkeyPatch], Any]:
+    def call(folder: Path, patch: pytest.MonkeyPatch) -> Any:
+        patch.setattr(process, "PROC", str(folder))
+        return read()
+
+    return call
+
+
+def _own(**changes: Any) -> dict[str, Any]:
+    return {**process.describe_process(os.getpid()), **changes}
+
+
+CASES = {
+    "fastpath.process.boot_id": _elsewhere(process.boot_id),
+    "fastpath.process.process_table": _elsewhere(process.process_table),
+    "fastpath.process.process_start": ReaderCase(
+        present=lambda *_: process.process_start(os.getpid()),
+        absent=lambda *_: process.process_start(process.MOST_PID),
+        unreadable=_unreadable(lambda: process.process_start(os.getpid())),
+    ),
+    "fastpath.process.recorded_process": ReaderCase(
+        present=lambda *_: process.recorded_process(_own()),
+        absent=lambda *_: process.recorded_process(_own(process_start=1)),
+        unreadable=_unreadable(lambda: process.recorded_process(_own(process_start=1))),
+    ),
+}
