@@ -12,6 +12,7 @@ from brief.fastpath.locate import Located
 from brief.policy import PolicyStatus, read_policy
 from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
+from brief.sessions.recovery import kept_aside
 from brief.trust import Trust, needs_trust
 
 
@@ -36,6 +37,9 @@ def trust(here: Located) -> Finding:
 def database(here: Located) -> Finding:
     """Whether the database can be read and is whole."""
     path = Path(state_dir(here.common_dir)) / DATABASE
+    aside = kept_aside(path)
+    if aside:
+        return judge_database(str(path), "; ".join(aside), present=True)
     if not os.path.lexists(path):
         return judge_database(str(path), None, present=False)
     try:

@@ -229,7 +229,7 @@ async def _changed(
             everybody()
             return _all(service)
         meant = service.episode_meant(query)
-        service.board.wakes.change(meant, service.now(), one)
+        service.board.wakes.change(meant, service.now(), one, durable=True)
         return _all(service, meant)
 
     return await in_thread(work)
@@ -248,7 +248,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
         return queued(prompted(waking)[0], prompt, 0, rules_of(request), service.board.wakes.instant(service.now()))
 
     def work() -> AllWakes:
-        service.board.wakes.change(session, service.now(), queue)
+        service.board.wakes.change(session, service.now(), queue, durable=True)
         return _all(service, session)
 
     return await in_thread(work)

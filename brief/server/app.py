@@ -34,6 +34,7 @@ from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
+from brief.sessions.recovery import recover
 from brief.support.fence import held_by
 from brief.trust import Trust, effective
 
@@ -50,6 +51,7 @@ class _Opened:
     made: Made
     tcp: str | None
     listeners: tuple[socket.socket, ...]
+    lost: str | None
 
 
 def serve(lease: Lease, root: str, stopping: Stopping) -> None:
@@ -59,7 +61,11 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         leaving.enter_context(held_by(lease.is_ours))
         if stopping.asked:
             return
+        lost = recover(lease.state_dir / DATABASE, utc_now(), was_there=lease.had_database)
+        if lost is not None:
+            log.error("the database was lost", extra={"reason": lost})
         database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
+        lease.note_database()
         name = socket_name(lease.common_dir, lease.epoch)
         path = runtime_folder(os.environ, name) / name
         sweep(path.parent, lease.common_dir)
@@ -68,7 +74,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         tcp = _by_tcp(_trusted_port(lease, root))
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
-        asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners)), stopping))
+        asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost), stopping))
 
 
 @contextlib.contextmanager
@@ -103,7 +109,7 @@ def _url(tcp: socket.socket | None) -> str | None:
 
 async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lease = opened.lease
-    holder = Holder(lease, opened.root, opened.made, opened.tcp)
+    holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.lost)
     stopping.tell(holder.ending)
     board = Board(opened.database)
     lines = LineKeeper(lease.state_dir / "lines")

@@ -17,10 +17,11 @@ from brief.core.model.errors import MajordomusError, SupersededError
 from brief.core.text.sanitize import wire
 from brief.server import tidying
 from brief.server.housekeeping import tend
-from brief.server.lease import Lease
+from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
 from brief.server.version_check import Installation
 from brief.service import RepositoryService
+from brief.sessions.recovery import kept_aside
 from brief.support.daemon_threads import in_thread
 from brief.support.fence import refuse_if_superseded
 
@@ -38,7 +39,7 @@ def utc_now() -> datetime:
 class Holder:
     """The holder of a lease, for as long as it serves. `root` is the checkout whose policy sets `server.*`."""
 
-    def __init__(self, lease: Lease, root: str, socket: Made, tcp: str | None) -> None:
+    def __init__(self, lease: Lease, root: str, socket: Made, tcp: str | None, lost: str | None = None) -> None:
         self.lease = lease
         self.root = root
         self.socket = socket.path
@@ -51,6 +52,8 @@ class Holder:
         self.under_way = 0
         self._installation = Installation()
         self._made = socket
+        self._lost = () if lost is None else (lost,)
+        self._aside = self._kept_aside()
         self._called = time.monotonic()
         self._tidy_from = self._called
         self._idle_seconds = 900.0
@@ -76,7 +79,18 @@ class Holder:
     def remarks(self) -> tuple[str, ...]:
         """What every brief says of the server that composed it."""
         outdated = self.outdated
-        return () if outdated is None else (f"the server is {outdated}; majordomus serve ensure replaces it when idle",)
+        replaced = (
+            () if outdated is None else (f"the server is {outdated}; majordomus serve ensure replaces it when idle",)
+        )
+        return (*replaced, *self.losses)
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What was stored and is lost, or lies aside in a damaged file, as whole sentences."""
+        return (*self._lost, *self._aside)
+
+    def _kept_aside(self) -> tuple[str, ...]:
+        return kept_aside(self.lease.state_dir / DATABASE)
 
     def ends_idle(self) -> datetime:
         """When this server ends if nobody calls."""
@@ -133,6 +147,12 @@ class Holder:
         """One look."""
         if not self._made.is_there():
             log.warning("ending", extra={"reason": f"{self.socket} is no longer ours, so nobody finds this server"})
+            self.ending.set()
+            return
+        self._aside = self._kept_aside()
+        lost = await in_thread(service.board.check)
+        if lost is not None:
+            log.error("ending", extra={"reason": lost})
             self.ending.set()
             return
         if self.is_superseded:

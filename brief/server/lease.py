@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 DATABASE = "majordomus.db"
 LOCK = "lease.lock"
+_MOST_RECORD = 4_096
 
 
 class HeldError(ConflictError):
@@ -44,12 +45,16 @@ class LeaseError(MajordomusError):
 
 
 class Lease:
-    """The right to be the server of a repository, as long as `is_ours` says so."""
+    """The right to be the server of a repository, as long as `is_ours` says so.
 
-    def __init__(self, common_dir: str, descriptor: int, epoch: int) -> None:
+    `had_database` is whether an earlier holder had opened a database, which is then not made anew in silence.
+    """
+
+    def __init__(self, common_dir: str, descriptor: int, epoch: int, *, had_database: bool = False) -> None:
         self.common_dir = common_dir
         self.state_dir = Path(state_dir(common_dir))
         self.epoch = epoch
+        self.had_database = had_database
         self._descriptor: int | None = descriptor
         self._record = b""
         self._file: Made | None = None
@@ -60,7 +65,7 @@ class Lease:
         folder = Path(state_dir(common_dir))
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            descriptor = _named_lock(folder / LOCK)
+            descriptor, had_database = _named_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except OSError as fault:
@@ -71,7 +76,7 @@ class Lease:
             raise LeaseError(
                 f"no server can be held: {folder / DATABASE} names epoch {last}, which no clock ever gave; move it away"
             )
-        return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)))
+        return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)), had_database=had_database)
 
     def publish(self, socket: Path, tcp: str | None, since: datetime) -> None:
         """Say who holds the lease and where it answers."""
@@ -88,6 +93,12 @@ class Lease:
         }
         self._record = json.dumps(record, indent=1).encode() + b"\n"
         self._write()
+
+    def note_database(self) -> None:
+        """Note in the lock that there is a database, for the next holder. Raises OSError."""
+        if self._descriptor is not None and not self.had_database:
+            _name_process(self._descriptor, had_database=True)
+            self.had_database = True
 
     def renew(self) -> bool:
         """Write the file again where it is no longer ours; only for the holder of the lock, who alone may. Raises OSError."""
@@ -146,16 +157,34 @@ def holder(common_dir: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and record.get("process_start") is not None else None
 
 
-def _named_lock(path: Path) -> int:
-    """A locked descriptor of the file, which names this process from now on. Raises OSError, and then nothing is locked."""
+def _named_lock(path: Path) -> tuple[int, bool]:
+    """A locked descriptor of the file, which names this process from now on; and whether a server had stored something.
+
+    Raises OSError, and then nothing is locked.
+    """
     descriptor = _lock(path)
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(describe_process(os.getpid())).encode(), 0)
+        had_database = _notes_database(os.pread(descriptor, _MOST_RECORD, 0))
+        _name_process(descriptor, had_database=had_database)
     except OSError:
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, had_database
+
+
+def _name_process(descriptor: int, *, had_database: bool) -> None:
+    """Write into the lock who holds it, and whether there is a database of the repository that must not be missing."""
+    record = json.dumps(describe_process(os.getpid()) | {"database": had_database}).encode()
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, record, 0)
+
+
+def _notes_database(raw: bytes) -> bool:
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and record.get("database") is True
 
 
 def _lock(path: Path) -> int:

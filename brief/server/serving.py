@@ -26,7 +26,8 @@ class StopInputs(ServerInputs):
 class ServerStatus(Wire):
     """Who holds the repository; `standing` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
 
-    `outdated` is how what is installed differs from what runs, null where it does not.
+    `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
+    was stored and is lost, or lies aside in a damaged database.
     """
 
     at: Moment
@@ -41,6 +42,7 @@ class ServerStatus(Wire):
     common_dir: str
     episodes: int
     outdated: str | None = None
+    losses: tuple[str, ...] = ()
 
 
 def serving(holder: Holder) -> tuple[Capability, ...]:
@@ -111,6 +113,7 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
         common_dir=wire(holder.lease.common_dir),
         episodes=len(service.board.known()),
         outdated=holder.outdated,
+        losses=holder.losses,
     )
 
 
@@ -119,10 +122,12 @@ def status_text(answer: ServerStatus) -> str:
     tcp = f" and {answer.tcp}" if answer.tcp else ""
     count = f"{answer.episodes} open episode{'' if answer.episodes == 1 else 's'}"
     outdated = f"{clean(answer.outdated)}\n" if answer.outdated else ""
+    losses = "".join(f"{clean(loss, 600)}\n" for loss in answer.losses)
     return (
         f"pid {answer.pid} {answer.standing} {clean(answer.common_dir, 400)}\n"
         f"epoch {answer.epoch}, version {answer.version}, up for {span(answer.at - answer.since)}\n"
         f"answers at {answer.socket}{tcp}\n"
         f"{count}; ends in {span(answer.ends_idle - answer.at)} if nobody calls\n"
         f"{outdated}"
+        f"{losses}"
     )

@@ -6,13 +6,14 @@ database at the start is known but `unheard`, until it speaks to this very serve
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
 
 from brief.core.model.brief import EpisodeState, Liveness
-from brief.core.model.errors import ConflictError, NotFoundError
+from brief.core.model.errors import ConflictError, NotFoundError, StoreError
 from brief.core.notices.follow_up import FollowUp, owed
 from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
@@ -63,6 +64,12 @@ class Board:
         """A number that grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
         self.shown_by = Clients()
+
+    def check(self) -> str | None:
+        """Why nothing can be stored any more; None where the database is the file that was opened."""
+        with contextlib.suppress(StoreError):
+            self._database.check()
+        return self._database.lost
 
     @property
     def version(self) -> int:

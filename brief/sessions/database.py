@@ -5,15 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from brief.core.model.errors import StoreError, SupersededError
 from brief.support.fence import refuse_if_superseded
+from brief.support.files import sync_folder
 
 SCHEMA_VERSION = 1
 BUSY_MS = 1_000
+OPEN_MS = 10_000
+"""How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
+_PAUSE_SECONDS = 0.005
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
@@ -82,13 +89,17 @@ CREATE TABLE ledger (
 class Database:
     """A connection that any thread may use, one at a time.
 
-    With an `epoch` it writes, and every write is refused once a newer epoch has been stored; without, it only reads.
+    With an `epoch` it writes, and every write is refused once a newer epoch has been stored, or the path names another
+    file than the one that was opened; without, it only reads. `lost` says why nothing can be stored here any more.
     """
 
     def __init__(self, path: Path, epoch: int | None) -> None:
         self.path = path
         self.epoch = epoch
+        self.lost: str | None = None
         self._lock = threading.Lock()
+        self._opened: dict[str, os.stat_result] = {}
+        self._is_durable = True
         self._connection = _writable(path) if epoch is not None else _read_only(path)
         try:
             self._prepare()
@@ -97,18 +108,25 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        with self._told(), self._connection:
-            if self.epoch is None:
+        if self.epoch is None:
+            with self._told(), self._connection:
                 self._refuse_other_schema()
-            else:
+            return
+        with self._told():
+            self._wait_for_locks(OPEN_MS)
+            with self._connection:
                 self._claim(self.epoch)
+            self._wait_for_locks(BUSY_MS)
+        self._refuse_if_moved()
+
+    def _wait_for_locks(self, milliseconds: int) -> None:
+        self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def _claim(self, epoch: int) -> None:
-        """Make the tables where there are none, and store the epoch, all in one transaction."""
+        """Make the tables in an empty file, and store the epoch, all in one transaction."""
         self._connection.execute("BEGIN IMMEDIATE")
         if self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
-            for statement in f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"):
-                self._connection.execute(statement)
+            _make_tables(self._connection)
         self._refuse_other_schema()
         self._refuse_if_newer(epoch)
         self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
@@ -127,15 +145,56 @@ class Database:
             )
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; raises SupersededError, and nothing is written, where a newer server holds the repository."""
+    def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """One transaction, which a power cut does not undo where it is `durable`.
+
+        Raises SupersededError, and nothing is written, where a newer server holds the repository, and StoreError where
+        it was not stored, or into a file that nobody will find.
+        """
         if self.epoch is None:
             raise StoreError(f"{self.path} was opened to be read only")
-        with self._lock, self._told(), self._connection as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            self._refuse_if_newer(self.epoch)
-            yield connection
-            refuse_if_superseded()
+        with self._lock, self._told():
+            self._refuse_if_moved()
+            self._set_durable(durable)
+            with self._connection as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                self._refuse_if_newer(self.epoch)
+                yield connection
+                refuse_if_superseded()
+            self._refuse_if_moved()
+
+    def check(self) -> None:
+        """Raise StoreError where what is stored here is lost; see `lost`."""
+        with self._lock:
+            self._refuse_if_moved()
+
+    def _set_durable(self, durable: bool) -> None:  # noqa: FBT001 - the one thing that it sets
+        """Whether a commit waits until the disk has it; what comes later takes along what came before."""
+        if durable is not self._is_durable:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._is_durable = durable
+
+    def _refuse_if_moved(self) -> None:
+        """Compare the files that the paths name now with those that were opened; raise StoreError where they differ.
+
+        SQLite goes on in the files that it holds open, wherever they were moved, and a restart would not find them.
+        """
+        for path in (str(self.path), f"{self.path}-wal"):
+            try:
+                found = os.stat(path, follow_symlinks=False)
+            except OSError as fault:
+                self._lose(f"{path} is gone" if isinstance(fault, FileNotFoundError) else f"{path}: {fault.strerror}")
+            before = self._opened.setdefault(path, found)
+            if not os.path.samestat(found, before):
+                self._lose(f"{path} is another file than the one that was opened")
+            if path == str(self.path):
+                if found.st_size < before.st_size:
+                    self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
+                self._opened[path] = found
+
+    def _lose(self, why: str) -> NoReturn:
+        self.lost = f"{why}: somebody changed it under the server, which stores nothing more and ends"
+        raise StoreError(f"{self.lost}; whether this was stored is not known, so ask again once a new server runs")
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -182,19 +241,62 @@ def stored_epoch(path: Path) -> int:
     return 0
 
 
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"):
+        connection.execute(statement)
+
+
 def _writable(path: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as failing:
         try:
-            connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+            if not os.path.lexists(path):
+                _create(path)
+            connection = _connect(path)
             failing.callback(connection.close)
             os.chmod(path, 0o600)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            _switch_to_wal(connection)
+            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
         except (sqlite3.Error, OSError) as fault:
             raise StoreError(_sentence(path, fault)) from fault
         failing.pop_all()
     return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection that waits for the locks of others; the first thing that is set, since all else may meet one."""
+    return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+
+
+def _create(path: Path) -> None:
+    """Make the database beside its place and put it there whole: nobody ever opens one that is half made."""
+    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(descriptor)
+    try:
+        with contextlib.closing(_connect(Path(beside))) as connection:
+            _switch_to_wal(connection)
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                _make_tables(connection)
+        with contextlib.suppress(FileExistsError):  # somebody was faster
+            os.link(beside, path)
+    finally:
+        os.unlink(beside)
+    sync_folder(path.parent)
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL; where others use the file at that moment SQLite fails at once, whatever its time-out."""
+    end = time.monotonic() + OPEN_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as fault:
+            if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

@@ -22,8 +22,8 @@ Record = TypeVar("Record", bound=Wire)
 
 
 def put_episode(database: Database, episode: Episode) -> None:
-    """Store an episode, over the one with the same id if there is one."""
-    with database.write() as connection:
+    """Store an episode, over the one with the same id if there is one; its process does not outlive a power cut either."""
+    with database.write(durable=False) as connection:
         _put(connection, episode)
 
 

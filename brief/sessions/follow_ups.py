@@ -23,8 +23,8 @@ def put_signal(database: Database, session: str | None, checkout: str, text: str
 
 
 def drop_signals(database: Database, numbers: Collection[int]) -> None:
-    """Forget signals that were told."""
-    with database.write() as connection:
+    """Forget signals that were told; where a power cut undoes it, they are told again."""
+    with database.write(durable=False) as connection:
         connection.executemany("DELETE FROM signals WHERE number = ?", [(number,) for number in numbers])
 
 

@@ -80,13 +80,15 @@ class Wakes:
                 self._anchors.pop(session, None)
         return wakings
 
-    def change(self, session: str, now: datetime, step: Step) -> Change:
+    def change(self, session: str, now: datetime, step: Step, *, durable: bool = False) -> Change:
         """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
+
+        `durable` is what a person was told of; without it a power cut may undo the last that a heartbeat did.
 
         Raises NotFoundError where no such episode was ever opened here, UsageError where none can have such an id.
         """
         instant = self.instant(now)
-        with self._database.write() as connection:
+        with self._database.write(durable=durable) as connection:
             before = self._get(connection, session)
             known = before or _begun(connection, session, instant)
             after, entries = step(replace(known, anchor=settled(known.anchor, instant)))

@@ -21,13 +21,13 @@ OUTDATED = f"outdated: runs {__version__}, {NEW} is installed"
 _WAITING = """
 import asyncio, os
 import brief.service as desks
-real = desks.Desk.brief
+real = desks.RepositoryService.brief
 async def wait(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()
     while not os.path.exists(sys.argv[2] + "/go"):
         await asyncio.sleep(0.01)
     return await real(self, *args, **named)
-desks.Desk.brief = wait
+desks.RepositoryService.brief = wait
 """
 
 

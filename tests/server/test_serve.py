@@ -243,12 +243,12 @@ def test_a_call_under_way_is_answered_before_the_end(lab: Lab) -> None:
     slow = """
 import asyncio
 import brief.service as desks
-real = desks.Desk.brief
+real = desks.RepositoryService.brief
 async def late(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()
     await asyncio.sleep(0.5)
     return await real(self, *args, **named)
-desks.Desk.brief = late
+desks.RepositoryService.brief = late
 """
     process = serve(lab, slow)
     with ThreadPoolExecutor() as callers:

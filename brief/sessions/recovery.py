@@ -1,0 +1,126 @@
+"""A database that is not what a server left: made anew where it is gone, kept aside where it is damaged, and told.
+
+Only the holder of the lease calls this, before it opens the database. Nothing that may still be read is thrown away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from brief.core.model.errors import StoreError
+from brief.core.text.sanitize import clean, wire
+from brief.support.files import reason_of
+
+ASIDE = ".damaged-"
+"""What stands between the name of a database and the moment at which it was kept aside."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_SMALL_BYTES = 16 * 1024 * 1024
+"""A database up to this size is checked at every start: it takes a few milliseconds."""
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BESIDE = ("", "-wal", "-shm")
+
+
+def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
+    """Make way for a whole database at `path`, and tell in a sentence what was lost; None where nothing was.
+
+    `was_there` is whether an earlier server stored something. Raises StoreError where nothing can be kept aside.
+    """
+    _remove_unfinished(path)
+    damage = _damage(path)
+    if damage is None:
+        return None if os.path.lexists(path) or not was_there else _gone(path)
+    aside = _free_name(path, now)
+    try:
+        for beside in _BESIDE:
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(f"{path}{beside}", f"{aside}{beside}")
+    except OSError as fault:
+        raise StoreError(f"{path} {damage} and cannot be moved aside: {reason_of(fault)}; move it away") from fault
+    return f"{wire(str(path))} {damage}: it is kept as {aside.name}, and a new one was begun"
+
+
+def kept_aside(path: Path) -> tuple[str, ...]:
+    """A sentence for each damaged database that was kept aside and still lies there, the oldest first."""
+    try:
+        names = sorted(name for name in os.listdir(path.parent) if name.startswith(path.name + ASIDE))
+    except OSError:
+        return ()
+    whole = [name for name in names if not name.endswith(_BESIDE[1:])]
+    return tuple(
+        f"a damaged database lies aside: {wire(str(path.parent / name))}; what was stored until then is in it alone; "
+        "remove it once nothing of it is needed"
+        for name in whole
+    )
+
+
+def _gone(path: Path) -> str:
+    return (
+        f"{wire(str(path))} was gone, although an earlier server had stored sessions, tasks and claims in it; "
+        "a new one was begun"
+    )
+
+
+def _damage(path: Path) -> str | None:
+    """What is wrong with the file, as the rest of a sentence; None where it is whole, missing, or cannot be told."""
+    try:
+        with open(path, "rb", opener=_not_following) as file:
+            header, size = file.read(_HEADER_BYTES), os.fstat(file.fileno()).st_size
+    except FileNotFoundError:
+        return "was gone and left a journal behind" if _has_content(f"{path}-wal") else None
+    except OSError:
+        return None  # opening it says why
+    if not header:
+        return "was empty"
+    if not header.startswith(_MAGIC):
+        return "was no database"
+    return _checked(path) if size <= _SMALL_BYTES or not _is_complete(header, size) else None
+
+
+def _not_following(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _has_content(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return os.stat(path, follow_symlinks=False).st_size > 0
+    return False
+
+
+def _is_complete(header: bytes, size: int) -> bool:
+    """Whether the file is as long as its header says."""
+    if len(header) < _HEADER_BYTES:
+        return False
+    page, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
+    return size == (65_536 if page == 1 else page) * pages
+
+
+def _checked(path: Path) -> str | None:
+    """What SQLite finds; what keeps it from looking is told when the database is opened."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
+            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as fault:
+        code = getattr(fault, "sqlite_errorcode", None)
+        return f"was damaged ({clean(str(fault))})" if code is not None and code & 0xFF in _DAMAGED else None
+    return None if found == "ok" else f"was damaged ({clean(found, 200)})"
+
+
+def _free_name(path: Path, now: datetime) -> Path:
+    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    names = (f"{path.name}{ASIDE}{stamp}{'' if count == 1 else f'-{count}'}" for count in range(1, 10_000))
+    return next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
+
+
+def _remove_unfinished(path: Path) -> None:
+    """Remove what a server left that was killed while it made the database."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(path.parent):
+            if name.startswith(f".{path.name}.") and name.endswith((".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")):
+                os.unlink(path.parent / name)

@@ -1,0 +1,224 @@
+"""A database that was moved, cut, emptied or damaged: nothing acknowledged is lost in silence, and nothing is thrown away."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from brief.core.model.errors import StoreError
+from brief.sessions.database import Database
+from brief.sessions.recovery import kept_aside, recover
+from sandbox import SOURCE
+
+NOW = datetime(2026, 10, 11, 9, tzinfo=UTC)
+PUT = "INSERT INTO episodes VALUES (?, 'p', '/r', NULL, NULL, 'busy', 's', 'h', NULL, NULL)"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A database with one row, closed."""
+    made = tmp_path / "majordomus.db"
+    with contextlib.closing(Database(made, 1)) as database:
+        put(database, "before")
+    return made
+
+
+def put(database: Database, name: str) -> None:
+    """Store one row."""
+    with database.write() as connection:
+        connection.execute(PUT, (name,))
+
+
+def rows(path: Path) -> list[str]:
+    """What is stored in the file."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return [row[0] for row in connection.execute("SELECT id FROM episodes ORDER BY id")]
+
+
+# ---------------------------------------------------------------- under a running server
+
+
+def _move(path: Path) -> None:
+    (path.parent / "away").mkdir()
+    for each in path.parent.glob("majordomus.db*"):
+        each.rename(path.parent / "away" / each.name)
+
+
+def _replace(path: Path) -> None:
+    (path.parent / "other").write_bytes(path.read_bytes())
+    (path.parent / "other").replace(path)
+
+
+def _truncate(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 4_096)
+
+
+def _drop_wal(path: Path) -> None:
+    Path(f"{path}-wal").unlink()
+
+
+@pytest.mark.parametrize("change", [_move, _replace, _truncate, _cut, _drop_wal])
+def test_a_write_into_a_file_that_nobody_finds_is_refused(change: Callable[[Path], None], path: Path) -> None:
+    """Once the path names something else, no write is acknowledged, and the sentence says what was changed."""
+    with contextlib.closing(Database(path, 2)) as database:
+        put(database, "kept")
+        change(path)
+        with pytest.raises(StoreError, match="somebody changed it under the server"):
+            put(database, "lost")
+        with pytest.raises(StoreError):
+            database.check()
+        assert database.lost is not None
+
+
+@pytest.mark.parametrize("change", [_move, _replace, _drop_wal])
+def test_a_file_that_is_moved_in_the_midst_of_a_write(change: Callable[[Path], None], path: Path) -> None:
+    """It is looked at once more when the write has been stored, before anybody is told that it was."""
+
+    def write(database: Database) -> None:
+        with database.write() as connection:
+            connection.execute(PUT, ("late",))
+            change(path)
+
+    with contextlib.closing(Database(path, 2)) as database, pytest.raises(StoreError, match="is not known"):
+        write(database)
+
+
+def test_growth_and_checkpoints_are_nobodys_change(path: Path) -> None:
+    """What SQLite itself does to its files, and other readers and writers, refuse no write."""
+    with contextlib.closing(Database(path, 2)) as database, contextlib.closing(Database(path, 2)) as other:
+        for number in range(300):
+            put(database if number % 2 else other, f"{number}-{'x' * 900}")
+            if number % 100 == 0:
+                with contextlib.closing(sqlite3.connect(path)) as reader:
+                    reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.check()
+    assert len(rows(path)) == 301
+
+
+# ---------------------------------------------------------------- at a start
+
+
+def test_a_whole_database_is_left_alone(path: Path) -> None:
+    """Nothing is moved, nothing told, and a first start finds nothing missing."""
+    assert recover(path, NOW, was_there=True) is None
+    assert rows(path) == ["before"]
+    assert recover(path.with_name("new.db"), NOW, was_there=False) is None
+    assert kept_aside(path) == ()
+
+
+def test_a_database_that_is_gone_is_told(path: Path) -> None:
+    """Where an earlier server had stored something, a new database is not begun in silence."""
+    path.unlink()
+    told = recover(path, NOW, was_there=True)
+    assert told is not None
+    assert "was gone, although an earlier server had stored" in told
+
+
+def _scramble(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:4_096] + os.urandom(path.stat().st_size - 4_096))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_truncate, "was empty"),
+        (_cut, "was damaged"),
+        (lambda path: path.write_bytes(b"no database, " * 500), "was no database"),
+        (_scramble, "was damaged"),
+        (lambda path: os.truncate(path, 50), "was damaged"),
+    ],
+)
+def test_a_damaged_database_is_kept_aside(damage: Callable[[Path], object], said: str, path: Path) -> None:
+    """It gets a name that says so, byte for byte, a new one can be begun, and both are told until it is removed."""
+    damage(path)
+    raw = path.read_bytes()
+    told = recover(path, NOW, was_there=True)
+    assert told is not None
+    assert said in told
+    (aside,) = path.parent.glob("majordomus.db.damaged-20261011T090000Z")
+    assert (aside.read_bytes(), path.exists()) == (raw, False)
+    with contextlib.closing(Database(path, 2)) as database:
+        put(database, "after")
+    assert rows(path) == ["after"]
+    assert [str(aside) in sentence for sentence in kept_aside(path)] == [True]
+    damage(path)
+    assert recover(path, NOW, was_there=True) is not None
+    assert len(kept_aside(path)) == 2
+
+
+def test_a_journal_without_its_database_is_not_replayed_into_a_new_one(path: Path) -> None:
+    """The rows in it belong to another file; it is kept aside with the rest."""
+    Path(f"{path}-wal").write_bytes(os.urandom(10_000))
+    path.unlink()
+    told = recover(path, NOW, was_there=False)
+    assert told is not None
+    assert "left a journal behind" in told
+    assert Path(f"{path}.damaged-20261011T090000Z-wal").stat().st_size == 10_000
+    assert not Path(f"{path}-wal").exists()
+
+
+def test_what_a_killed_server_left_is_read_and_not_taken_for_damage(path: Path) -> None:
+    """Rows that are in the journal alone are stored."""
+    program = (
+        "import os, sys; from pathlib import Path; from brief.sessions.database import Database\n"
+        "database = Database(Path(sys.argv[1]), 2)\n"
+        f"with database.write() as connection: connection.execute({PUT!r}, ('killed',))\n"
+        "os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], cwd=SOURCE, check=False)
+    assert recover(path, NOW, was_there=True) is None
+    with contextlib.closing(Database(path, 3)):
+        assert rows(path) == ["before", "killed"]
+
+
+def test_what_is_half_made_is_removed(path: Path) -> None:
+    """A server that was killed while it made the database leaves nothing for good."""
+    half = path.with_name(".majordomus.db.abcdefgh.tmp")
+    half.touch()
+    recover(path, NOW, was_there=True)
+    assert not half.exists()
+
+
+# ---------------------------------------------------------------- many at once
+
+
+def _open(path: str, epoch: int, waits: object, told: object) -> None:
+    """Open the database together with all others, which stores the epoch."""
+    waits.wait()  # type: ignore[attr-defined]
+    try:
+        with contextlib.closing(Database(Path(path), epoch)):
+            pass
+        told.put("")  # type: ignore[attr-defined]
+    except StoreError as fault:
+        told.put(str(fault))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_sixty_processes_that_open_at_once(exists: bool, path: Path) -> None:
+    """None of them is told that the database is locked, whether it is there already or has to be made."""
+    if not exists:
+        path.unlink()
+    spawn = multiprocessing.get_context("fork")
+    waits, told = spawn.Barrier(60), spawn.Queue()
+    many = [spawn.Process(target=_open, args=(str(path), 5, waits, told)) for _ in range(60)]
+    for one in many:
+        one.start()
+    said = [told.get(timeout=60) for _ in many]
+    for one in many:
+        one.join()
+    assert said == [""] * 60
+    assert rows(path) == ["before"] * exists
+    assert [each.name for each in path.parent.iterdir()] == ["majordomus.db"]
