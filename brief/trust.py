@@ -21,6 +21,7 @@ from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.policy.settings import SWITCH, Settings
 from brief.core.text.sanitize import clean
 from brief.support.files import replace
+from brief.support.home import home_folder
 
 SCHEMA = "majordomus.trust/v1"
 
@@ -45,7 +46,7 @@ class TrustError(MajordomusError):
 def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
     """Where trust is kept; `XDG_CONFIG_HOME` counts where it is absolute."""
     declared = Path(environ.get("XDG_CONFIG_HOME", ""))
-    base = declared if declared.is_absolute() else Path("~/.config").expanduser()
+    base = declared if declared.is_absolute() else home_folder(environ) / ".config"
     return base / "majordomus" / "trust.json"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -151,3 +152,37 @@ def test_printed_hooks_start_by_a_shell(wheel: Path, lab: Lab, tmp_path: Path) -
     (command,) = {line.split(": ", 1)[1] for line in printed.splitlines() if "session-start" in line}
     words = json.loads(command.rstrip(","))
     assert "hookSpecificOutput" in run("/bin/sh", "-c", words, cwd=lab.repo, env={**lab.env, "PYTHONPATH": "."})
+
+
+def test_without_written_bytecode(wheel: Path, lab: Lab, tmp_path: Path) -> None:
+    """Where no compiled file can be written, as in folders that are read only, the command starts every time."""
+    made = in_venv(tmp_path / HARD, wheel)
+    package = made.packages / "brief"
+    for cache in [*package.rglob("__pycache__")]:
+        shutil.rmtree(cache)
+    for folder in (package, *[path for path in package.rglob("*") if path.is_dir()]):
+        (folder / "__pycache__").touch()  # in the way of root too
+    for _ in range(2):
+        assert run(made.script, "brief", "--line", cwd=lab.repo, env=lab.env).startswith("peers ?")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["policy", "schema"], ["brief"]], ids=" ".join)
+def test_without_docstrings_and_assertions(lab: Lab, words: list[str]) -> None:
+    """An interpreter that drops docstrings and assertions runs the command as any does."""
+    argv = [sys.executable, "-OO", "-m", "brief", *words]
+    assert run(*argv, cwd=lab.repo, env=lab.env) != ""
+
+
+def test_no_python_is_told(wheel: Path, lab: Lab, tmp_path: Path) -> None:
+    """Where the Python is gone that it was installed for, one sentence says so, and none of the current folder is taken."""
+    made = in_venv(tmp_path / HARD, wheel)
+    python = made.script.parent / "python"
+    python.unlink()
+    for name in ("python", "python3", "readlink"):
+        (lab.repo / name).symlink_to(sys.executable)
+    (lab.repo / "called").symlink_to(made.script)
+    done = subprocess.run(
+        [lab.repo / "called", "brief"], cwd=lab.repo, env={"PATH": ":"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"majordomus: its Python {python} is gone; install majordomus-brief again\n"

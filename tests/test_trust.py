@@ -186,9 +186,9 @@ def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
     assert all(Trust.read(file).trusted(f"/{n}", "server.port", 2000 + n) for n in range(8))
 
 
-def test_the_file_lies_beside_the_persons_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_file_lies_beside_the_persons_settings(tmp_path: Path) -> None:
     """XDG_CONFIG_HOME counts where it is absolute, else ~/.config."""
-    monkeypatch.setenv("HOME", str(tmp_path))
+    home = {"HOME": str(tmp_path)}
     assert trust_path({"XDG_CONFIG_HOME": "/x"}) == Path("/x/majordomus/trust.json")
-    assert trust_path({"XDG_CONFIG_HOME": "x"}) == tmp_path / ".config/majordomus/trust.json"
-    assert trust_path({}) == tmp_path / ".config/majordomus/trust.json"
+    assert trust_path({**home, "XDG_CONFIG_HOME": "x"}) == tmp_path / ".config/majordomus/trust.json"
+    assert trust_path(home) == tmp_path / ".config/majordomus/trust.json"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from brief.core.policy.settings import SWITCH
 from brief.sessions.channel_scope import MOD_TARGET
+from brief.support.home import home_folder
 
 MARKER = ".majordomus.json"
 """The file that tells a folder of ours; it also holds what was written, so that an edit is known from an older version."""
@@ -44,7 +45,7 @@ class Provider:
     def home(self, environ: Mapping[str, str] = os.environ) -> Path:
         """The person's own folder of this client, below their home unless the variable names another."""
         named = environ.get(self.variable, "")
-        return Path(named) if os.path.isabs(named) else Path(environ.get("HOME") or Path.home(), self.folder)
+        return Path(named) if os.path.isabs(named) else home_folder(environ) / self.folder
 
 
 PROVIDERS = {"claude-code": Provider(folder=".claude", variable="CLAUDE_CONFIG_DIR")}

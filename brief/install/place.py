@@ -12,6 +12,7 @@ from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.install.mods import PROVIDERS, Mod, Scope
 from brief.support.folders import opened
+from brief.support.home import home_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +64,4 @@ def place_of(mod: Mod, scope: Scope, here: Located | None) -> Place:
 
 def _state_home(environ: Mapping[str, str]) -> Path:
     declared = environ.get("XDG_STATE_HOME", "")
-    return Path(declared) if os.path.isabs(declared) else Path(environ.get("HOME") or Path.home(), ".local/state")
+    return Path(declared) if os.path.isabs(declared) else home_folder(environ) / ".local/state"

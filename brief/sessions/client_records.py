@@ -27,6 +27,7 @@ from brief.fastpath.known import Known, Unknown
 from brief.fastpath.locate import read_small
 from brief.fastpath.process import process_start
 from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp_of
+from brief.support.home import home_folder
 
 MOST_RECORDS = 1_000
 MOST_BYTES = 16_384
@@ -40,7 +41,8 @@ _LINUX = "linux:"
 
 def client_folder(environ: Mapping[str, str] = os.environ) -> str:
     """The person's own folder of Claude Code."""
-    return environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    named = environ.get("CLAUDE_CONFIG_DIR", "")
+    return named if os.path.isabs(named) else str(home_folder(environ) / ".claude")
 
 
 def seen_folder(environ: Mapping[str, str] = os.environ) -> str:

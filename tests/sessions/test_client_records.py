@@ -282,12 +282,11 @@ def test_more_records_than_are_read(folder: Path, write: Write, monkeypatch: pyt
     assert "more than 1 records" in found.unread
 
 
-def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_folder_is() -> None:
     """The folder is the client's own: CLAUDE_CONFIG_DIR, else .claude in the home."""
-    monkeypatch.setenv("HOME", "/home/ada")
     assert seen_folder({"CLAUDE_CONFIG_DIR": "/etc/claude"}) == "/etc/claude/sessions"
-    assert seen_folder({}) == "/home/ada/.claude/sessions"
-    assert seen_folder({"CLAUDE_CONFIG_DIR": ""}) == "/home/ada/.claude/sessions"
+    assert seen_folder({"HOME": "/home/ada"}) == "/home/ada/.claude/sessions"
+    assert seen_folder({"CLAUDE_CONFIG_DIR": "", "HOME": "/home/ada"}) == "/home/ada/.claude/sessions"
 
 
 def test_belonging(folder: Path, write: Write, other: subprocess.Popen[bytes], tmp_path: Path) -> None:

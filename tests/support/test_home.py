@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from brief.core.policy.settings import SWITCH
+from brief.install.mods import PROVIDERS
+from brief.sessions.client_records import client_folder
+from brief.support.home import home_folder
+from brief.trust import WAKING, Trust, trust_path
+from sandbox import Lab
+
+RELATIVE = ["", ".", "home", "./home"]
+
+
+@pytest.mark.parametrize("named", RELATIVE)
+def test_the_current_folder_is_no_home(named: str) -> None:
+    """A HOME that is no whole path is none: the account's counts."""
+    account = pwd.getpwuid(os.getuid()).pw_dir
+    assert home_folder({"HOME": named}) == home_folder({}) == Path(account)
+    assert home_folder({"HOME": "/somebody"}) == Path("/somebody")
+
+
+def test_a_user_without_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number that no account has is at home nowhere, and nothing fails."""
+
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert home_folder({}) == Path("/")
+
+
+@pytest.mark.parametrize("named", RELATIVE)
+def test_a_repository_brings_no_files_of_the_person(lab: Lab, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """Whatever relative name the environment gives for them, no trust and no settings are read from where one stands."""
+    home = lab.repo / named
+    Trust.read(home / ".config/majordomus/trust.json").grant(lab.common_dir, [WAKING])
+    assert Trust.read(home / ".config/majordomus/trust.json").trusted(lab.common_dir, SWITCH, WAKING[1])
+    monkeypatch.chdir(lab.repo)
+    environ = {"HOME": named, "XDG_CONFIG_HOME": f"{named}/.config".lstrip("/"), "CLAUDE_CONFIG_DIR": ".claude"}
+    assert not Trust.read(trust_path(environ)).trusted(lab.common_dir, SWITCH, WAKING[1])
+    account = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert client_folder(environ) == str(PROVIDERS["claude-code"].home(environ)) == str(account / ".claude")
