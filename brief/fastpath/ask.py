@@ -72,7 +72,7 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
     try:
         answer = exchange(record["socket"], record["epoch"], request, seconds=seconds, meanwhile=meanwhile)
     except OSError as fault:
-        raise NoServerError(why_silent(record, fault)) from None
+        raise NoServerError(why_silent(common_dir, record, fault)) from None
     ours = quoted(common_dir)
     if answer.headers.get("majordomus-repository", ours) != ours:
         raise NoServerError(f"what answers at {record['socket']} is the server of another repository; {ENSURE}")

@@ -72,19 +72,30 @@ def _why_absent(common_dir: str, path: str) -> str:
     return f"no server holds this repository; {ENSURE}"
 
 
-def why_silent(record: dict[str, Any], fault: OSError) -> str:
-    """Why the server that a lease names did not answer, told apart as far as the kernel lets us."""
+def why_silent(common_dir: str, record: dict[str, Any], fault: OSError) -> str:
+    """Why the server that the lease of `common_dir` names did not answer, told apart as far as the kernel lets us."""
     from brief.fastpath.known import ABSENT, Known  # noqa: PLC0415 - a server that answers needs none of it
     from brief.fastpath.process import boot_id, recorded_process  # noqa: PLC0415 - likewise
+    from brief.fastpath.reach import held_lock, why_elsewhere, why_out_of_reach  # noqa: PLC0415 - likewise
 
-    pid, epoch = record.get("pid"), record.get("epoch")
-    named = f"the server of epoch {epoch} (pid {pid})"
+    named = f"the server of epoch {record.get('epoch')} (pid {record.get('pid')})"
+    held = held_lock(common_dir)
+    where = why_elsewhere(held.value) if isinstance(held, Known) else None
     if isinstance(fault, (TimeoutError, BlockingIOError)):  # a full backlog refuses at once: nobody accepts
-        return f"{named} holds and is silent; majordomus serve ensure replaces it"
+        end = (
+            "majordomus serve ensure replaces it" if where is None else f"it runs {where}, and can be ended there alone"
+        )
+        return f"{named} holds and is silent; {end}"
+    unreachable = why_out_of_reach(common_dir, held.value) if isinstance(held, Known) else None
+    if unreachable is not None:
+        return unreachable
+    has_ended = where is None and recorded_process(record) is ABSENT
+    if has_ended and isinstance(held, Known):
+        return f"{named} is gone, and the one that has taken its place does not answer yet; ask again"
     boot = boot_id()
-    if isinstance(boot, Known) and record.get("boot_id") not in (None, boot.value):
+    if has_ended and isinstance(boot, Known) and record.get("boot_id") not in (None, boot.value):
         return f"{named} ended with the machine's last run; {ENSURE}"
-    if recorded_process(record) is ABSENT:
+    if has_ended:
         return f"{named} is gone and left its lease behind; {ENSURE}"
     if isinstance(fault, PermissionError):
         return f"{named} refuses this user: {record['socket']} is not ours to open"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -15,15 +12,20 @@ from brief.core.text.sanitize import clean
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
 from brief.fastpath.known import ABSENT, Known
+from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.fastpath.process import describe_process, recorded_process
 from brief.fastpath.program import isolated
+from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
 from brief.server.__main__ import HELD
-from brief.server.lease import holder, is_held
+from brief.server.lock_holder import end_holder
 from brief.support.programs import environment_for
 
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
+REACH_SECONDS = 1.2
+"""How long a holder that runs elsewhere may take until its socket is here."""
+
 STEP_SECONDS = 0.05
 RETRY_SECONDS = 0.3
 PING_SECONDS = 1.0
@@ -46,9 +48,10 @@ class Ensured:
 def ensure(here: Located) -> Ensured:
     """Find the server that holds the repository, or start it. Of many who start one, one wins and all find it.
 
-    A holder that stays silent for 10 s is ended, once the lock and its process agree that it is the holder. One that
-    is outdated is replaced, unless it says what it is still needed for.
-    Raises StartError with what the start said, or NoServerError where nothing answered in time.
+    A holder that stays silent for 10 s is ended, once it is proven to be our server of this repository. One that is
+    outdated is replaced, unless it says what it is still needed for.
+    Raises StartError with what the start said, or NoServerError where the holder is out of reach or may not be ended,
+    and where nothing answered in time.
     """
     begun = time.monotonic()
     silent_until = begun + SILENT_SECONDS
@@ -57,7 +60,7 @@ def ensure(here: Located) -> Ensured:
         status, why = ping(here)
         if status is not None:
             if start is not None or not status.get("outdated"):
-                return Ensured(status, started=start is not None and start.poll() is None)
+                return Ensured(status, started=start is not None and start.pid == status["pid"])
             stays = _end_outdated(here)
             if stays is not None:
                 return Ensured(status, started=False, stays=stays)
@@ -66,11 +69,12 @@ def ensure(here: Located) -> Ensured:
         if now > begun + START_SECONDS + SILENT_SECONDS:
             raise NoServerError(f"no server answered within {now - begun:.0f} s: {why}")
         if start is None:
+            _refuse_out_of_reach(here, waited=now > begun + REACH_SECONDS)
             start = _start(here)
         elif start.poll() is not None:
             _refuse_failed(start)
             if now > silent_until:
-                _end_holder(here)
+                _end_silent(here, why)
                 silent_until = now + SILENT_SECONDS
             time.sleep(RETRY_SECONDS)
             start = None
@@ -128,15 +132,25 @@ def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
     raise StartError(clean(said, 1_000) or f"the server ended at once with code {start.returncode}")
 
 
-def _end_holder(here: Located) -> None:
-    """Kill the process that locked the lease, if that is locked still and this is still that very process.
+def _refuse_out_of_reach(here: Located, *, waited: bool) -> None:
+    """Raise NoServerError where the holder runs elsewhere, say in another container, and cannot be asked from here."""
+    held = held_lock(here.common_dir)
+    unreachable = why_out_of_reach(here.common_dir, held.value, waited=waited) if isinstance(held, Known) else None
+    if unreachable is not None:
+        raise NoServerError(unreachable)
 
-    The lease file is not asked: while a server starts, it is that of the one before, or of nobody.
-    """
-    record = holder(here.common_dir)
-    if record is not None and isinstance(recorded_process(record), Known) and is_held(here.common_dir):
-        with contextlib.suppress(OSError):
-            os.kill(record["pid"], signal.SIGKILL)
+
+def _end_silent(here: Located, silence: str) -> None:
+    """End the holder; raises NoServerError where it is not proven to be our server."""
+    doubt = end_holder(here.common_dir)
+    if doubt is not None:  # it may just be ending by itself
+        time.sleep(RETRY_SECONDS)
+        doubt = end_holder(here.common_dir)
+    if doubt is not None:
+        raise NoServerError(
+            f"{silence}. Who holds {state_dir(here.common_dir)}/{LOCK} is not ended, since {doubt}; "
+            "lslocks names the process, for you to end"
+        )
 
 
 def _end_outdated(here: Located) -> str | None:
@@ -162,7 +176,7 @@ def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:
     try:
         answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})
     except leases.NoServerError as silence:
-        if is_held(here.common_dir):
+        if held_lock(here.common_dir) is not ABSENT:
             raise NoServerError(f"not stopped: {silence}") from None
         return None
     if answer.status != 200:

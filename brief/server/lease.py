@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,8 @@ from brief.core.model.brief import wire_time
 from brief.core.model.errors import ConflictError, MajordomusError
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, read_lease, state_dir
-from brief.fastpath.locate import read_small
 from brief.fastpath.process import describe_process
+from brief.fastpath.reach import LOCK, mount_namespace
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
 from brief.support.files import replace
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 DATABASE = "majordomus.db"
-LOCK = "lease.lock"
 _MOST_RECORD = 4_096
+LOCK_TRIES = 3
+RETRY_SECONDS = 0.01
+"""Who only asks whether the lock is held (`held_lock`) holds it for a moment."""
 
 
 class HeldError(ConflictError):
@@ -84,7 +87,7 @@ class Lease:
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
             "common_dir": self.common_dir,
-            **describe_process(os.getpid()),
+            **own_process(),
             "socket": str(socket),
             "tcp": tcp,
             "version": __version__,
@@ -133,30 +136,6 @@ class Lease:
         self.free()
 
 
-def is_held(common_dir: str) -> bool:
-    """Whether somebody holds the lease at this moment, by the kernel's word."""
-    try:
-        descriptor = os.open(f"{state_dir(common_dir)}/{LOCK}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def holder(common_dir: str) -> dict[str, Any] | None:
-    """The process that locked the lease last, as it named itself with its start and its boot; None where that is not told."""
-    try:
-        record = json.loads(read_small(f"{state_dir(common_dir)}/{LOCK}") or "")
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) and record.get("process_start") is not None else None
-
-
 def _named_lock(path: Path) -> tuple[int, bool]:
     """A locked descriptor of the file, which names this process from now on; and whether a server had stored something.
 
@@ -174,7 +153,7 @@ def _named_lock(path: Path) -> tuple[int, bool]:
 
 def _name_process(descriptor: int, *, had_database: bool) -> None:
     """Write into the lock who holds it, and whether there is a database of the repository that must not be missing."""
-    record = json.dumps(describe_process(os.getpid()) | {"database": had_database}).encode()
+    record = json.dumps(own_process() | {"database": had_database}).encode()
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, record, 0)
 
@@ -187,12 +166,18 @@ def _notes_database(raw: bytes) -> bool:
     return isinstance(record, dict) and record.get("database") is True
 
 
+def own_process() -> dict[str, Any]:
+    """What `recorded_process` tells this process by, and `fastpath/reach.py` where it runs."""
+    mounts = mount_namespace()
+    return describe_process(os.getpid()) | {"mount_namespace": mounts.value if isinstance(mounts, Known) else None}
+
+
 def _lock(path: Path) -> int:
     """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _flock(descriptor)
         except BaseException:
             os.close(descriptor)
             raise
@@ -203,6 +188,15 @@ def _lock(path: Path) -> int:
         if isinstance(named, Unknown):
             raise OSError(errno.EIO, named.reason)
         # The file was replaced between opening and locking: what we hold guards nothing, and it is tried again.
+
+
+def _flock(descriptor: int) -> None:
+    """Lock an open file exclusively; raises BlockingIOError where it stays held."""
+    for _ in range(LOCK_TRIES - 1):
+        with contextlib.suppress(BlockingIOError):
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(RETRY_SECONDS)
+    return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def locked_file(descriptor: int, path: Path) -> Reading[os.stat_result]:

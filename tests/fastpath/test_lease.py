@@ -98,43 +98,43 @@ def record(**changes: Any) -> dict[str, Any]:
 def test_silent() -> None:
     """Who accepts and does not answer, or whose backlog is full, is told as silent."""
     for fault in (TimeoutError(), BlockingIOError()):
-        told = why_silent(record(pid=5), fault)
+        told = why_silent("/nowhere", record(pid=5), fault)
         assert told == "the server of epoch 7 (pid 5) holds and is silent; majordomus serve ensure replaces it"
 
 
 def test_of_another_boot() -> None:
     """A lease of an earlier run of the machine names nobody, whoever has the pid now."""
-    told = why_silent(record(boot_id=OTHER_BOOT), ConnectionRefusedError())
+    told = why_silent("/nowhere", record(boot_id=OTHER_BOOT), ConnectionRefusedError())
     assert told == f"the server of epoch 7 (pid {os.getpid()}) ended with the machine's last run" + ENSURE
 
 
 def test_killed() -> None:
     """A server whose process has ended is told as gone."""
     pid = ended()
-    told = why_silent(record(pid=pid), ConnectionRefusedError())
+    told = why_silent("/nowhere", record(pid=pid), ConnectionRefusedError())
     assert told == f"the server of epoch 7 (pid {pid}) is gone and left its lease behind" + ENSURE
 
 
 def test_pid_of_somebody_else() -> None:
     """A live process that began at another time is not the server."""
-    told = why_silent(record(process_start=1), FileNotFoundError())
+    told = why_silent("/nowhere", record(process_start=1), FileNotFoundError())
     assert "is gone and left its lease behind" in told
 
 
 def test_not_ours_to_open() -> None:
     """A socket that this user may not open is told as such."""
-    told = why_silent(record(), PermissionError())
+    told = why_silent("/nowhere", record(), PermissionError())
     assert told == f"the server of epoch 7 (pid {os.getpid()}) refuses this user: /a.sock is not ours to open"
 
 
 def test_runs_and_does_not_answer() -> None:
     """A server that runs without its socket is told with what the system said."""
-    told = why_silent(record(), FileNotFoundError(2, "No such file or directory"))
+    told = why_silent("/nowhere", record(), FileNotFoundError(2, "No such file or directory"))
     assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)
 
 
 def test_where_proc_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of which nothing can be told is not called gone."""
     monkeypatch.setattr(processes, "PROC", "/nowhere")
-    told = why_silent(record(process_start=1), FileNotFoundError(2, "No such file or directory"))
+    told = why_silent("/nowhere", record(process_start=1), FileNotFoundError(2, "No such file or directory"))
     assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)
