@@ -15,7 +15,7 @@ START_MS = 800.0
 IDLE_MB, CROWDED_MB = 60.0, 120.0
 SETTLE_SECONDS = 15.0
 IDLE_SECONDS, IDLE_PERCENT = 60.0, 0.2
-IMPORTS = "import fastapi, uvicorn"
+IMPORTS = "import starlette, uvicorn"
 
 
 def rows(runs: int) -> Iterator[Row]:

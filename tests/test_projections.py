@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brief.capabilities import CAPABILITIES
+from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main, parser
 from brief.core.model.brief import Brief
 from brief.core.text.line import compose_line

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from brief import PURPOSE, __version__
-from brief.capabilities import CAPABILITIES
+from brief.capabilities.table import CAPABILITIES
 from brief.cli import capture, doctor, hook, policies, projection, serve
 from brief.cli.output import complain, say
 from brief.cli.words import Parser

@@ -119,9 +119,9 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
 
 
 def _text(capability: Capability, answer: Wire) -> str:
-    """The answer for a person; a brief has its width already."""
+    """The answer for a person; a brief has its width already, and its JSON no last line break."""
     text = capability.text(answer)
-    return text if isinstance(answer, Rendered) else paged(text)
+    return text.removesuffix("\n") + "\n" if isinstance(answer, Rendered) else paged(text)
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:

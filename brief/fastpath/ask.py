@@ -33,6 +33,8 @@ SOON_SECONDS = 0.25
 READ_SECONDS = 0.05
 MOST_BYTES = 16 * 1024 * 1024
 _NO_UID = 2**32 - 1
+_NOT_SENT = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError, PermissionError)
+"""Faults of connecting: nobody received the call."""
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
@@ -72,7 +74,8 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
     try:
         answer = exchange(record["socket"], record["epoch"], request, seconds=seconds, meanwhile=meanwhile)
     except OSError as fault:
-        raise NoServerError(why_silent(common_dir, record, fault)) from None
+        is_sent = not isinstance(fault, _NOT_SENT)
+        raise NoServerError(why_silent(common_dir, record, fault), is_sent=is_sent) from None
     ours = quoted(common_dir)
     if answer.headers.get("majordomus-repository", ours) != ours:
         raise NoServerError(f"what answers at {record['socket']} is the server of another repository; {ENSURE}")

@@ -19,7 +19,11 @@ MOST_EPOCH = 2**53
 
 
 class NoServerError(Exception):
-    """No server answers; the sentence says why."""
+    """No server answers; the sentence says why. `is_sent` tells whether a server may have received the call."""
+
+    def __init__(self, sentence: str, *, is_sent: bool = False) -> None:
+        super().__init__(sentence)
+        self.is_sent = is_sent
 
 
 def state_dir(common_dir: str) -> str:

@@ -6,18 +6,24 @@ import os
 import sys
 
 from brief.fastpath.locate import NotLocatedError, current_folder, locate
-from brief.fastpath.output import put
-from brief.fastpath.words import Call, read_call
+from brief.fastpath.output import put, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
     from collections.abc import Callable
 
+    from brief.fastpath.arguments import Arguments
+    from brief.fastpath.ask import Answer
+    from brief.fastpath.locate import Located
+
 ANSWERED = 0
-NOT_ALL_READ = 10
+FAILED = 1
 
 unanswered: dict[str, str] = {}
 """Why no server answered this process, by git folder: the whole command waits for none of them a second time."""
+
+_UNFIT = (400, 413, 414, 431)
+"""The server refused the input and did nothing; the whole command has the better sentence."""
 
 
 def run(words: list[str], meanwhile: Callable[[], object] | None = None) -> int | None:
@@ -26,39 +32,75 @@ def run(words: list[str], meanwhile: Callable[[], object] | None = None) -> int 
     Where a server is silent, `meanwhile` is done while it is waited for.
     """
     unanswered.clear()
-    if words[:1] == ["brief"]:
-        call = read_call(words[1:])
-        return _brief(call, meanwhile) if call is not None else None
     if words == ["statusline"]:
         from brief.fastpath.statusline import statusline  # noqa: PLC0415 - a brief needs none of it
 
         return statusline()
-    return None
+    from brief.fastpath.arguments import read_arguments  # noqa: PLC0415 - a status line needs none of it
+
+    call = read_arguments(words)
+    return _answer(call, meanwhile) if call is not None else None
 
 
-def _brief(call: Call, meanwhile: Callable[[], object] | None) -> int | None:
-    from brief.fastpath.ask import ask  # noqa: PLC0415 - read_call decides first whether anybody is asked
+def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | None:
+    from brief.fastpath.ask import ask  # noqa: PLC0415 - read_arguments decides first whether anybody is asked
     from brief.fastpath.lease import NoServerError  # noqa: PLC0415 - likewise
 
-    call.session = call.session or os.environ.get("CLAUDE_CODE_SESSION_ID") or None
-    call.format = call.format or "text"
-    if call.width is None and call.format == "text":
-        columns = terminal_columns()
-        call.width = None if columns is None else str(columns)
     try:
         here = locate(call.root if call.root is not None else current_folder())
     except NotLocatedError:
         return None
+    method, path, kind, *_ = call.entry
+    params, body = _request(call, here)
+    is_query = kind == "query"
     try:
-        answer = ask(here.common_dir, "GET", "/brief", call.params(here.name), meanwhile=meanwhile)
+        answer = ask(here.common_dir, method, path, params, body, meanwhile=meanwhile if is_query else None)
     except NoServerError as absence:
-        unanswered[here.common_dir] = str(absence)
+        if not is_query and absence.is_sent:
+            tell(f"whether this was done is not known: {absence}")
+            return FAILED
+        if is_query:
+            unanswered[here.common_dir] = str(absence)
         return None
     if answer.status != 200:
-        return None
+        return None if is_query or answer.status in _UNFIT else _tell_problem(answer)
     put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
-    unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
-    return NOT_ALL_READ if unsatisfied else ANSWERED
+    is_unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
+    return call.entry[3] if is_unsatisfied else ANSWERED
+
+
+def _request(call: Arguments, here: Located) -> tuple[list[tuple[str, str]], dict[str, object] | None]:
+    """The query and the body of a call: the form is always in the query, the fields where the method takes them."""
+    fields = call.fields
+    options = call.entry[6]
+    if "--session" in options and not fields.get("session"):
+        fields["session"] = os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+    width = terminal_columns() if call.format == "text" and "width" not in fields else None
+    form = [("format", call.format), *([] if width is None else [("width", str(width))])]
+    given = {"root": here.name, **{name: value for name, value in fields.items() if value is not None}}
+    if call.entry[0] == "POST":
+        return form, given
+    return [(name, _text(one)) for name, value in given.items() for one in _each(value)] + form, None
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _tell_problem(answer: Answer) -> int | None:
+    """Print the sentence with which the server refused a command, and give its exit code."""
+    try:
+        problem = answer.json()
+        sentence, code = problem["error"], problem["exit_code"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    for line in str(sentence).splitlines():
+        tell(line)
+    return int(code)
 
 
 def terminal_columns() -> int | None:

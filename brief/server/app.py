@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from brief.capabilities import CAPABILITIES
+from brief.capabilities.table import CAPABILITIES
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import ask_successor

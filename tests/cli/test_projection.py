@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from brief.capabilities import CAPABILITIES
+from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
 from brief.core.model.brief import SECTIONS, Brief, Section, Status
 from brief.handlers.shape import Capability, Rendered

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from brief.capabilities import CAPABILITIES
+from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main, parser
 from sandbox import Lab
 

@@ -20,9 +20,9 @@ OURS = {
     "brief.fastpath.main",
     "brief.fastpath.output",
     "brief.fastpath.sanitize",
-    "brief.fastpath.words",
 }
 STANDARD = {"__future__", "_json", "_socket", "errno"}
+ONLY_COMMAND = {"brief.fastpath.arguments", "brief.fastpath.command_table"}
 ONLY_STATUSLINE = {"brief.fastpath.client", "brief.fastpath.statusline", "select"}
 ONLY_HOOK = {"brief.fastpath.client", "brief.fastpath.hook", "select"}
 PUBLIC = ("json", "signal", "socket")
@@ -54,7 +54,13 @@ def ran(lab: Lab, code: str, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("words", "more"), [(("brief", "--line"), set()), (("statusline",), ONLY_STATUSLINE), (("hook", "stop"), ONLY_HOOK)]
+    ("words", "more"),
+    [
+        (("brief", "--line"), ONLY_COMMAND),
+        (("peers", "list"), ONLY_COMMAND),
+        (("statusline",), ONLY_STATUSLINE),
+        (("hook", "stop"), ONLY_HOOK),
+    ],
 )
 def test_what_the_fast_path_imports(served: Lab, words: tuple[str, ...], more: set[str]) -> None:
     """Every prompt and every refresh pay for these modules and for no other."""

@@ -50,7 +50,7 @@ def test_session_of_the_environment(
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["--version"], ["peers", "list"], ["brief", "--help"], ["statusline", "--help"], ["brief", "--width", "wide"]],
+    [[], ["--version"], ["peers"], ["brief", "--help"], ["statusline", "--help"], ["brief", "--width", "wide"]],
     ids=" ".join,
 )
 def test_what_the_whole_command_must_answer(at: Path, words: list[str], capfd: pytest.CaptureFixture[str]) -> None:

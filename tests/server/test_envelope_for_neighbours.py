@@ -6,8 +6,8 @@ import pytest
 from starlette.responses import Response
 from starlette.types import Message, Scope
 
+from brief.server.envelope import Envelope
 from brief.server.holder import Holder, utc_now
-from brief.server.http import Envelope
 from brief.server.lease import Lease
 from sandbox import Lab
 from serving import touched

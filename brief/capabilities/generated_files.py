@@ -1,9 +1,10 @@
-"""The files of the checkout that are made from the models: `scripts/make-files` writes them, a test finds drift."""
+"""The files of the checkout that are generated: `scripts/make-files` writes them, and a test finds drift."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from brief.capabilities.command_table import command_table
 from brief.core.model.brief import SCHEMA, Brief
 from brief.core.model.json_schema import schema_text
 from brief.core.policy.policy_files import allow_list, schema_json, skeleton
@@ -15,6 +16,7 @@ def brief_schema() -> str:
 
 
 FILES: Mapping[str, Callable[[], str]] = {
+    "brief/fastpath/command_table.py": command_table,
     "brief/schema/brief-v1.json": brief_schema,
     "policy/schema.json": schema_json,
     "policy/skeleton.yaml": skeleton,

@@ -1,0 +1,102 @@
+"""What goes around every call over HTTP: who may ask, what marks each answer, and the bound of a body."""
+
+from __future__ import annotations
+
+import contextlib
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from brief.core.model.errors import USAGE
+from brief.fastpath.ask import quoted
+from brief.server.holder import Holder
+from brief.server.problem import problem
+from brief.server.receipt import Receipt
+from brief.support.delivery import Delivery, delivering
+
+OWN_PATH = "/api/v1/server"
+LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost"})
+OWN_PAGES = frozenset({"same-origin", "none"})
+MOST_BODY = 1_048_576
+NO_GUESSING = (b"x-content-type-options", b"nosniff")
+
+
+class Envelope:
+    """Marks every answer with epoch, repository and standing, notes that somebody called, bounds bodies, and guards TCP."""
+
+    def __init__(self, app: ASGIApp, holder: Holder) -> None:
+        self.app = app
+        self.holder = holder
+        self._own = (
+            (b"majordomus-epoch", str(holder.lease.epoch).encode()),
+            (b"majordomus-repository", quoted(holder.lease.common_dir).encode()),
+            NO_GUESSING,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        receipt, delivery = Receipt(scope), Delivery()
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._own, self._standing()]
+                receipt.begin(message["status"])
+            elif delivery.is_awaited and not message.get("more_body"):
+                receipt.watch()
+            await send(message)
+
+        foreign = _why_foreign(scope)
+        if foreign is not None:
+            await problem(403, foreign, "Foreign", USAGE)(scope, receive, marked)
+            return
+        if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
+            self.holder.called()
+        # A question about the server itself is no work that its end would cut off.
+        counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
+        # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        with counted, delivering(delivery):
+            try:
+                await self.app({**scope, "method": method}, _bounded(receive), marked)
+            finally:
+                if delivery.is_awaited:
+                    await delivery.conclude(await receipt.reached())
+
+    def _standing(self) -> tuple[bytes, bytes]:
+        return b"majordomus-standing", self.holder.standing.encode()
+
+
+def _bounded(receive: Receive) -> Receive:
+    """`receive` that gives up on a body over the bound, whatever length it was announced with."""
+    size = 0
+
+    async def bounded() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MOST_BODY:
+            raise HTTPException(413, f"a body of more than {MOST_BODY:,} bytes is not read")
+        return message
+
+    return bounded
+
+
+def _why_foreign(scope: Scope) -> str | None:
+    """Why a call is not answered; the socket is the user's alone, while anybody's browser reaches the TCP port."""
+    if scope["client"] is None:
+        return None
+    headers = Headers(scope=scope)
+    hosts = headers.getlist("host")
+    if len(hosts) != 1 or hosts[0].partition(":")[0] not in LOCAL_HOSTS:
+        return "over TCP the host is 127.0.0.1 or localhost"
+    # A page of another origin that asks for an image or a script sends no Origin; browsers name its site instead.
+    if headers.get("origin", f"http://{hosts[0]}") != f"http://{hosts[0]}" or not _is_own_page(headers):
+        return "pages of other origins are not answered"
+    if scope["method"] not in ("GET", "HEAD"):
+        return "over TCP nothing is written; the socket in lease.json takes commands"
+    return None
+
+
+def _is_own_page(headers: Headers) -> bool:
+    return headers.get("sec-fetch-site", "none") in OWN_PAGES
