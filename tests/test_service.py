@@ -137,7 +137,7 @@ def test_two_checkouts_never_show_each_others_state(repo: Lab) -> None:
     assert seen == {repo.repo: ("main", "e1", ["e2"]), koda: ("koda", "e2", ["e1"])}
 
 
-def test_a_checkout_removed_by_hand_is_gone(repo: Lab) -> None:
+def test_a_checkout_removed_by_hand_is_away(repo: Lab) -> None:
     """The next brief says so, also within the second in which the last one still stood."""
     koda = repo.worktree("koda")
     one = service(repo, Known([episode("e2", str(koda))]))
@@ -152,7 +152,7 @@ def test_a_checkout_removed_by_hand_is_gone(repo: Lab) -> None:
         shutil.rmtree(koda)
         return before, await standing()
 
-    assert asyncio.run(story()) == ("ready", "gone")
+    assert asyncio.run(story()) == ("ready", "away")
 
 
 # ---------------------------------------------------------------- a brief comes whatever is broken

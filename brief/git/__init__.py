@@ -1,6 +1,7 @@
 """What git knows, asked so that nothing in the repository changes."""
 
 from brief.git.branches import base_branch
+from brief.git.checkout_presence import find_checkout
 from brief.git.command import GitTimeoutError, run, seat
 from brief.git.names import short_name
 from brief.git.place import checkout_at, repository
@@ -15,6 +16,7 @@ __all__ = [
     "WorktreeCache",
     "base_branch",
     "checkout_at",
+    "find_checkout",
     "quarantine",
     "repository",
     "root_commits",

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from brief.core.model.brief import Board, Peer
 from brief.core.text.sanitize import clean, wire
+from brief.fastpath.known import ABSENT, Unknown
 from brief.git import Checkout
 
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
 
-def checkout_boards(checkouts: Sequence[Checkout], peers: Iterable[Peer]) -> tuple[Board, ...]:
-    """The boards of one server, each with the count of its sessions."""
+
+def checkout_boards(
+    worktrees: Sequence[Checkout], peers: Iterable[Peer], find: Callable[[str], Reading[str]]
+) -> tuple[Board, ...]:
+    """The boards of one server, each with the count of its sessions; `find` looks for a checkout that git does not list.
+
+    A bare repository is no checkout. A session stands where git lists none once `core.bare` was set, and at the root of
+    a layout with a bare repository inside.
+    """
     counts = Counter(peer.checkout for peer in peers)
-    listed = [_board(checkout, counts) for checkout in checkouts]
+    listed = [_board(checkout, counts) for checkout in worktrees if not checkout.bare]
     paths = {board.path for board in listed}
-    forgotten = [_forgotten(path, count) for path, count in sorted(counts.items()) if path not in paths]
-    return (*listed, *forgotten)
+    is_bare = any(checkout.bare for checkout in worktrees)
+    unlisted = [
+        _unlisted(path, count, find(path), is_bare=is_bare)
+        for path, count in sorted(counts.items())
+        if path not in paths
+    ]
+    return (*listed, *unlisted)
 
 
 def headline(count: int, boards: Sequence[Board]) -> str:
@@ -42,21 +58,32 @@ def board_rows(boards: Iterable[Board]) -> list[str]:
 
 def _board(checkout: Checkout, counts: Counter[str]) -> Board:
     path = wire(checkout.root)
-    standing, reason = _standing(checkout)
-    return Board(
-        kind="checkout", name=_name(path), path=path, standing=standing, reason=reason, count=counts.get(path, 0)
-    )
+    count = counts.get(path, 0)
+    condition, reason = _condition(checkout, count)
+    return Board(kind="checkout", name=_name(path), path=path, standing=condition, reason=reason, count=count)
 
 
-def _forgotten(path: str, count: int) -> Board:
-    reason = "git lists no such checkout any more"
-    return Board(kind="checkout", name=_name(path), path=path, standing="gone", reason=reason, count=count)
+def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> Board:
+    """A checkout that only sessions remember. It is gone where git keeps nothing of it, else away: it may come back."""
+    if found is ABSENT:
+        condition, reason = "gone", "it was removed, and a session of it runs on"
+    elif isinstance(found, Unknown):
+        condition, reason = "away", f"git does not list it, and it {found.reason}"
+    else:
+        why = ": the repository is bare (core.bare), and so it has no checkout there" if is_bare else ""
+        condition, reason = "away", f"git does not list it{why}"
+    return Board(kind="checkout", name=_name(path), path=path, standing=condition, reason=reason, count=count)
 
 
-def _standing(checkout: Checkout) -> tuple[str, str | None]:
+def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
+    """How a checkout that git lists stands. A missing folder comes back with its drive, or with a session that moved it."""
+    if checkout.gone and checkout.locked is not None:
+        why = f": {wire(checkout.locked)}" if checkout.locked else ""
+        return "away", f"its folder is missing, and it is locked{why}"
+    if checkout.gone and count:
+        return "away", f"its folder is missing, and {_counted(count, 'session')} of it may run on"
     if checkout.gone:
-        locked = f"; it is locked: {wire(checkout.locked)}" if checkout.locked else ""
-        return "gone", f"its folder is missing{locked}; git worktree prune forgets it"
+        return "gone", "its folder is missing; git worktree prune forgets it"
     if checkout.prunable is not None:
         return "prunable", wire(checkout.prunable) or "git would prune it"
     return "ready", None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Section, Status
@@ -12,7 +13,7 @@ from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean, span, wire
-from brief.git import Checkout
+from brief.git import Checkout, find_checkout
 from brief.sections.boards import board_rows, checkout_boards, headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sections.peer_dedup import elsewhere_left_out, told_once
@@ -26,7 +27,8 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     if context.absence is not None:
         return PeersSection(status=Status.UNREAD, headline="nobody was asked", reason=context.absence)
     now, hood, seen = context.now(), _asked(context, query), context.seen()
-    checkouts = tuple(checkout for checkout in context.worktrees() if not checkout.bare)
+    worktrees = context.worktrees()
+    checkouts = tuple(checkout for checkout in worktrees if not checkout.bare)
     known = elsewhere_left_out(context.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
     scopes = _scopes(context)
     here = _with_scopes(
@@ -39,7 +41,10 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
         scopes,
     )
     clones = told_once(hood.neighbours, {peer.episode for peer in here})
-    boards = (*checkout_boards(checkouts, here), *(clone.board for clone in clones))
+    boards = (
+        *checkout_boards(worktrees, here, partial(find_checkout, context.common_dir)),
+        *(clone.board for clone in clones),
+    )
     everybody = sorted((*here, *(peer for clone in clones for peer in clone.peers)), key=_waits_last)
     peers = _without_asker(tuple(everybody), context, query)
     gaps = (*(clone.gap for clone in clones if clone.gap), *hood.gaps, *((seen.unread,) if seen.unread else ()))

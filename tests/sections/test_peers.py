@@ -13,12 +13,23 @@ from brief.core.sessions.task import Task
 from brief.git import Checkout
 from brief.sections.peers import answer
 from samples import NOW, Known, ago, ask, checkout, context, episode
+from sandbox import Lab
 
 
-def asked(sessions: Known, *checkouts: Checkout, root: str = "/r", session: str | None = None) -> PeersSection:
+@pytest.fixture
+def repo(lab: Lab) -> Lab:
+    """A repository with one commit."""
+    lab.commit()
+    return lab
+
+
+def asked(
+    sessions: Known, *checkouts: Checkout, root: str = "/r", session: str | None = None, common_dir: str = "/r/.git"
+) -> PeersSection:
     """The section of a server that knows these, where git lists those."""
     listed = checkouts or (checkout(),)
-    return answer(context(sessions, worktrees=lambda: listed), ask(root, session=session))
+    known = context(sessions, worktrees=lambda: listed, common_dir=common_dir)
+    return answer(known, ask(root, session=session))
 
 
 def data(section: PeersSection) -> PeersData:
@@ -91,13 +102,9 @@ def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
 
 
 GONE: list[tuple[dict[str, Any], str, str]] = [
-    ({"gone": True, "prunable": "x"}, "gone", "its folder is missing; git worktree prune forgets it"),
-    ({"gone": True, "locked": ""}, "gone", "its folder is missing; git worktree prune forgets it"),
-    (
-        {"gone": True, "locked": "on a stick"},
-        "gone",
-        "its folder is missing; it is locked: on a stick; git worktree prune forgets it",
-    ),
+    ({"gone": True, "prunable": "x"}, "away", "its folder is missing, and 1 session of it may run on"),
+    ({"gone": True, "locked": ""}, "away", "its folder is missing, and it is locked"),
+    ({"gone": True, "locked": "on a stick"}, "away", "its folder is missing, and it is locked: on a stick"),
     ({"prunable": "gitdir file points elsewhere"}, "prunable", "gitdir file points elsewhere"),
     ({"prunable": ""}, "prunable", "git would prune it"),
 ]
@@ -113,17 +120,39 @@ def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], standing: 
     assert texts(found)[-1] == f"b is {standing}: {reason}"
 
 
+def test_a_missing_folder_without_a_session_is_gone() -> None:
+    """Only what nobody works in, and nothing keeps, is called gone; what a lock keeps may come back."""
+    away = checkout("/w/c", gone=True, locked="")
+    found = asked(Known(), checkout("/r"), checkout("/w/b", gone=True, prunable="x"), away)
+    assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 0), ("/w/c", "away", 0)]
+    assert data(found).boards[1].reason == "its folder is missing; git worktree prune forgets it"
+
+
 def test_a_locked_checkout_that_is_there_is_ready() -> None:
     """A lock of git keeps it from being pruned and says nothing against it."""
     assert boards(asked(Known(), checkout("/r", locked="mine"))) == [("/r", "ready", 0)]
 
 
-def test_a_checkout_that_git_forgot_keeps_its_episodes() -> None:
-    """Where git lists it no more, its sessions are still told of, on a board that is gone."""
-    found = asked(Known([episode("e2", "/w/old"), episode("e3", "/w/old"), episode("e4", "/w/b")]), checkout("/r"))
-    assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 1), ("/w/old", "gone", 2)]
-    assert data(found).boards[1].reason == "git lists no such checkout any more"
+def test_a_checkout_that_git_does_not_list_keeps_its_episodes(repo: Lab) -> None:
+    """Its sessions are still told of: on a board that is away while its folder or git's entry of it is left, else gone."""
+    kept, removed = repo.worktree("kept"), repo.worktree("removed")
+    repo.git("worktree", "remove", str(removed))
+    sessions = Known([episode("e2", str(kept)), episode("e3", str(kept)), episode("e4", str(removed))])
+    found = asked(sessions, checkout("/r"), common_dir=repo.common_dir)
+    assert boards(found) == [("/r", "ready", 0), (str(kept), "away", 2), (str(removed), "gone", 1)]
+    assert [board.reason for board in data(found).boards[1:]] == [
+        "git does not list it",
+        "it was removed, and a session of it runs on",
+    ]
     assert data(found).count == 3
+
+
+def test_a_session_beside_a_bare_repository(repo: Lab) -> None:
+    """Where git takes the repository for bare, whose root a session stands in, that root is away, and why."""
+    root = str(repo.repo)
+    found = asked(Known([episode("e2", root)]), checkout(root, bare=True), common_dir=repo.common_dir)
+    assert boards(found) == [(root, "away", 1)]
+    assert "the repository is bare (core.bare)" in (data(found).boards[0].reason or "")
 
 
 def test_a_bare_repository_is_no_board() -> None:
@@ -140,12 +169,12 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
         tasks=[Task(episode="e2", title=hostile, since=NOW)],
     )
     found = asked(sessions, checkout("/r"), checkout(f"/w/{hostile}"), checkout(raw, gone=True, locked="stick\udcff\n"))
-    assert boards(found) == [("/r", "ready", 0), (f"/w/{hostile}", "ready", 1), (r"/w/d\xff", "gone", 1)]
+    assert boards(found) == [("/r", "ready", 0), (f"/w/{hostile}", "ready", 1), (r"/w/d\xff", "away", 1)]
     assert [(peer.branch, peer.task) for peer in data(found).peers] == [(hostile, hostile), ("main", None)]
     assert texts(found) == [
         "abc, busy: abc (claude-code e2, on abc)",
         r"d\xff, busy (claude-code e3, on main)",
-        r"d\xff is gone: its folder is missing; it is locked: stick\xff ; git worktree prune forgets it",
+        r"d\xff is away: its folder is missing, and it is locked: stick\xff",
     ]
     assert PeersSection.model_validate_json(found.model_dump_json()) == found
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,9 @@ import pytest
 
 from brief.core.model.brief import AnsweredBy, EpisodeState
 from brief.core.model.errors import SupersededError
+from brief.core.notices.locks import Owner
+from brief.core.sessions.life import CHECKOUT_REMOVED
+from brief.fastpath import process as processes
 from brief.server.housekeeping import tend
 from brief.service import RepositoryService
 from brief.sessions import episodes as rows
@@ -61,6 +66,10 @@ class Server:
     def reasons(self) -> dict[str, str | None]:
         """Why each closed episode is closed."""
         return {episode.id: episode.closed_reason for episode in self.board.closed(100)}
+
+
+def _no_descriptor(path: str) -> str:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
 
 
 def _nobody(root: str) -> AnsweredBy:
@@ -128,18 +137,52 @@ def test_process_that_was_never_found(server: Server) -> None:
 
 
 def test_worktree_that_is_removed(server: Server) -> None:
-    """The episodes of a work tree are closed as gone once git or the disk has it no more, and no others."""
-    removed, deleted, kept = (server.lab.worktree(name) for name in ("removed", "deleted", "kept"))
-    for name, folder in (("ann", removed), ("bob", deleted), ("cid", kept), ("dan", server.lab.repo)):
+    """An episode whose process nobody knows ends with its work tree, once neither the disk nor git has anything of it."""
+    removed, deleted = (server.lab.worktree(name) for name in ("removed", "deleted"))
+    for name, folder in (("ann", removed), ("bob", deleted), ("dan", server.lab.repo)):
         server.open(name, folder)
-    assert len(server.after(10)) == 4
+    assert len(server.after(10)) == 3
     server.lab.git("worktree", "remove", "--force", str(removed))
     shutil.rmtree(deleted)
-    assert set(server.after(10)) == {"cid", "dan"}
-    assert server.reasons() == {
-        "ann": "gone: git lists its checkout no more",
-        "bob": "gone: the folder of its checkout is missing",
-    }
+    assert set(server.after(10)) == {"bob", "dan"}
+    server.lab.git("worktree", "prune")
+    assert set(server.after(10)) == {"dan"}
+    assert server.reasons() == dict.fromkeys(("ann", "bob"), CHECKOUT_REMOVED)
+
+
+def test_a_living_process_is_a_living_session(server: Server) -> None:
+    """No episode whose process runs ends, however its work tree went away."""
+    removed, moved = (server.lab.worktree(name) for name in ("removed", "moved"))
+    server.lab.git("worktree", "lock", str(moved))
+    for name, folder in (("ann", removed), ("bob", moved), ("dan", server.lab.repo)):
+        server.open(name, folder, pid=os.getpid())
+    server.lab.git("worktree", "remove", "--force", str(removed))
+    moved.rename(server.lab.base / "elsewhere")
+    server.lab.git("config", "core.bare", "true")
+    assert set(server.after(10)) == {"ann", "bob", "dan"}
+
+
+@pytest.mark.parametrize("proc", ["no /proc", "no descriptors"])
+def test_a_process_that_cannot_be_looked_at(server: Server, proc: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that can read nothing of a process ends no session."""
+    server.open("ann", pid=os.getpid())
+    with monkeypatch.context() as patch:
+        if proc == "no /proc":
+            patch.setattr(processes, "PROC", "/nowhere")
+        else:
+            patch.setattr(processes, "_read", _no_descriptor)
+        assert server.after(10) == {"ann": "heard"}
+    assert server.after(10) == {"ann": "heard"}
+
+
+def test_unheard_for_a_week(server: Server) -> None:
+    """An episode that never named a process ends after a week of silence, and its record and its lock say so."""
+    server.open("ann")
+    server.open("bob", pid=os.getpid())
+    assert set(server.after(6.9 * 86_400)) == {"ann", "bob"}
+    assert set(server.after(86_400)) == {"bob"}
+    assert server.reasons() == {"ann": "not heard for 7 days, and no process of it was ever known"}
+    assert server.board.owner("ann") is Owner.GONE
 
 
 def test_git_that_does_not_answer(server: Server) -> None:
@@ -165,9 +208,10 @@ def test_closed_ones_are_few(server: Server, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_superseded_server_closes_nothing(server: Server) -> None:
     """Once a newer epoch is stored, a look ends with that, and the board stays as it was."""
-    server.open("ann", server.lab.worktree("topic"))
+    topic = server.lab.worktree("topic")
+    server.open("ann", topic)
     Database(server.lab.state / "majordomus.db", epoch=2).close()
-    shutil.rmtree(server.lab.base / "topic")
+    server.lab.git("worktree", "remove", "--force", str(topic))
     with pytest.raises(SupersededError):
         server.after(10)
     assert [one.episode.id for one in server.board.known()] == ["ann"]

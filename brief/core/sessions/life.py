@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -22,6 +22,13 @@ LOOK = timedelta(seconds=60)
 """How often a session that is well speaks to its server."""
 
 SILENT_AFTER = 3 * LOOK
+UNHEARD_FOR = timedelta(days=7)
+"""After how long of silence an episode ends of which no process was ever known."""
+
+PROCESS_ENDED = "its process ended"
+CHECKOUT_REMOVED = "its checkout was removed: neither its folder is there, nor does git keep anything of it"
+UNHEARD = f"not heard for {UNHEARD_FOR.days} days, and no process of it was ever known"
+
 MOST_CLOSED = 32
 """How many closed episodes a list shows."""
 
@@ -38,21 +45,20 @@ def is_silent(heard: datetime, watched_since: datetime, now: datetime) -> bool:
     return abs(now - heard) > SILENT_AFTER and abs(now - watched_since) > SILENT_AFTER
 
 
-def lost_checkout(checkout: str, listed: Mapping[str, bool]) -> str | None:
-    """Why a checkout is no more, None where it is there; `listed` tells of each one git lists whether its folder is."""
-    if checkout not in listed:
-        return "gone: git lists its checkout no more"
-    return None if listed[checkout] else "gone: the folder of its checkout is missing"
-
-
-def ending(episode: Episode, process: Life, listed: Mapping[str, bool] | None) -> str | None:
+def ending(episode: Episode, process: Life, now: datetime, *, is_removed: bool, is_silent: bool) -> str | None:
     """Why an open episode has ended, None where it goes on as far as can be told.
 
-    `process` is how its process fares, unknown where it named none; `listed` None where git did not say.
+    A process that lives is a session that lives, wherever its checkout is; `is_removed` is whether that is known to be
+    gone. `is_silent` is whether this server had the time to hear it: one that nobody can look at ends by its silence alone.
     """
     if process is Life.GONE:
-        return "its process ended"
-    return lost_checkout(episode.checkout, listed) if listed is not None else None
+        return PROCESS_ENDED
+    if process is Life.ALIVE:
+        return None
+    if is_removed:
+        return CHECKOUT_REMOVED
+    is_known = episode.process is not None and episode.process.table is not None
+    return None if is_known or not is_silent or now - episode.heard < UNHEARD_FOR else UNHEARD
 
 
 def in_order(known: Iterable[KnownEpisode]) -> tuple[KnownEpisode, ...]:

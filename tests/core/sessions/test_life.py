@@ -6,11 +6,21 @@ import pytest
 
 from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.sessions.episode import Episode, KnownEpisode, Process
-from brief.core.sessions.life import SILENT_AFTER, Life, ending, in_order, is_silent
+from brief.core.sessions.life import (
+    CHECKOUT_REMOVED,
+    PROCESS_ENDED,
+    SILENT_AFTER,
+    UNHEARD,
+    Life,
+    ending,
+    in_order,
+    is_silent,
+)
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=1)
-WAS = Process(pid=7, start=100, boot="b1")
+WAS = Process(pid=7, start=100, boot="b1", table="t1")
+UNIDENTIFIED = Process(pid=7, start=None, boot="b1", table=None)
 
 
 def episode(**told: object) -> Episode:
@@ -35,26 +45,29 @@ def test_silent_after_three_looks(heard: datetime, watched: datetime, silent: bo
     assert is_silent(heard, watched, NOW) is silent
 
 
+@pytest.mark.parametrize("process", Life)
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_ending(process: Life, is_removed: bool) -> None:
+    """An episode ends with its process, or with its checkout where no process of it is known to live."""
+    ended = {Life.GONE: PROCESS_ENDED, Life.ALIVE: None, Life.UNKNOWN: CHECKOUT_REMOVED if is_removed else None}
+    assert ending(episode(), process, NOW, is_removed=is_removed, is_silent=True) == ended[process]
+
+
 @pytest.mark.parametrize(
-    ("process", "listed", "reason"),
+    ("process", "days", "is_silent", "reason"),
     [
-        (Life.ALIVE, {"/r": True}, None),
-        (Life.UNKNOWN, None, None),
-        (Life.ALIVE, None, None),
-        (Life.GONE, None, "its process ended"),
-        (Life.ALIVE, {"/r": False}, "gone: the folder of its checkout is missing"),
-        (Life.ALIVE, {"/r2": True}, "gone: git lists its checkout no more"),
-        (Life.ALIVE, {}, "gone: git lists its checkout no more"),
+        (None, 7, True, UNHEARD),
+        (UNIDENTIFIED, 7, True, UNHEARD),
+        (WAS, 700, True, None),
+        (None, 6.9, True, None),
+        (None, 700, False, None),
+        (None, -700, True, None),
     ],
 )
-def test_ending(process: Life, listed: dict[str, bool] | None, reason: str | None) -> None:
-    """An episode ends with its process or its checkout, and never because nothing could be asked."""
-    assert ending(episode(), process, listed) == reason
-
-
-def test_episode_without_process() -> None:
-    """An episode that named no process lives until it is closed or its checkout is gone."""
-    assert ending(episode(process=None), Life.UNKNOWN, {"/r": True}) is None
+def test_unheard(process: Process | None, days: float, is_silent: bool, reason: str | None) -> None:
+    """One that never had a process of ours ends after seven days of silence, which this server must have heard too."""
+    quiet = episode(process=process, heard=NOW - timedelta(days=days))
+    assert ending(quiet, Life.UNKNOWN, NOW, is_removed=False, is_silent=is_silent) == reason
 
 
 def test_waiting_comes_first() -> None:
