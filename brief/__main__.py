@@ -47,6 +47,9 @@ def main() -> int:
 
 
 def _load_whole() -> Callable[[list[str]], int]:
+    os.environ.setdefault(
+        "PYDANTIC_DISABLE_PLUGINS", "__all__"
+    )  # looking for plugins takes longer than loading pydantic
     from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
 
     return whole

@@ -16,9 +16,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
-
 from brief.core.model.errors import DocumentError, PolicyError
 from brief.core.policy.settings import POLICY_FILE, SWITCH, Settings
 from brief.core.policy.validate import Fault, Sifted, sift
@@ -174,11 +171,10 @@ def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
         raw = _bytes(Path(root))
         if raw is None:
             return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
-        source = StrictYamlSource(raw, last.values)
+        sifted = _sifted(raw, last.values)
     except _UnreadableError as error:
         return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset()), last
-    settings = _FromYaml(source).policy
-    sifted = source.sifted
+    settings = Settings.model_validate(sifted.document)
     standing = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
     return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(settings, sifted.values)
 
@@ -246,50 +242,3 @@ def _cannot(error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return "a link that leads to itself; make it a file, or remove it"
     return f"cannot be read ({error.strerror}); mend it, or remove it"
-
-
-# ---------------------------------------------------------------- the settings source
-
-
-class StrictYamlSource(PydanticBaseSettingsSource):
-    """The text of a policy as a source of settings: strictly loaded and sifted, so what it gives is good.
-
-    `last` holds the last good values by dotted key; `sifted` the faults and the keys that were set.
-    """
-
-    def __init__(self, raw: bytes, last: Mapping[str, Any]) -> None:
-        super().__init__(_FromYaml)
-        self.sifted = _sifted(raw, last)
-
-    def get_field_value(
-        self,
-        field: FieldInfo,  # noqa: ARG002 - one field, whatever it is
-        field_name: str,
-    ) -> tuple[Any, str, bool]:
-        """The values below a field, its name, and that they need no decoding."""
-        return self.sifted.document, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        """The values for every field; there is one, and it takes the whole document."""
-        return {"policy": self.sifted.document}
-
-
-class _FromYaml(BaseSettings):
-    """The settings as pydantic-settings builds them from that source and no other."""
-
-    policy: Settings
-
-    def __init__(self, source: StrictYamlSource) -> None:
-        super().__init__(source=source)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the source knows its class
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - left out
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """That one source, as the call brings it."""
-        return (init_settings()["source"],)

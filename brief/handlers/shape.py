@@ -23,7 +23,7 @@ class Positional:
 class Inputs(BaseModel):
     """The input of a capability: closed, so that an unknown name is refused and never ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     root: str = Field(
         default=PRIMARY,

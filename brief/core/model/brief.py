@@ -47,7 +47,11 @@ class Wire(BaseModel):
     """What travels: frozen, and lenient towards fields of a newer version."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", ser_json_inf_nan="null", json_schema_serialization_defaults_required=True
+        frozen=True,
+        extra="ignore",
+        ser_json_inf_nan="null",
+        json_schema_serialization_defaults_required=True,
+        defer_build=True,
     )
 
 

@@ -54,7 +54,7 @@ _Path = Annotated[str, Field(pattern=rf"^[^~\x00-\x1f\x7f]{_PLAIN}*$", max_lengt
 class _Part(BaseModel):
     """A mapping of the policy: frozen, strict, and closed to keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Freshness(_Part):

@@ -31,7 +31,7 @@ class Task(Wire):
 class NextAction(BaseModel):
     """A next action to show, or the reason why it is withheld; both null where none was set."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str | None
     withheld: str | None
