@@ -52,14 +52,18 @@ class Composer:
         """One section alone."""
         return (await self.some((name,), context, query))[0]
 
-    async def some(self, names: tuple[str, ...], context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
-        """The named sections, in that order, no later than the deadline."""
+    async def some(
+        self, names: tuple[str, ...], context: SectionContext, query: SectionQuery, seconds: float | None = None
+    ) -> tuple[Section, ...]:
+        """The named sections, in that order, no later than after `seconds`, which are the deadline if not said."""
+        deadline = self._deadline if seconds is None else seconds
         hung = {name: since for name in names if (since := self._hung_since(name)) is not None}
         answers = {name: self._ask(name, context, query) for name in names if name not in hung}
         if answers:
-            await asyncio.wait(answers.values(), timeout=self._deadline)
+            await asyncio.wait(answers.values(), timeout=deadline)
         return tuple(
-            _not_asked(name, hung[name]) if name in hung else self._section(name, answers[name]) for name in names
+            _not_asked(name, hung[name]) if name in hung else self._section(name, answers[name], deadline)
+            for name in names
         )
 
     def _hung_since(self, name: str) -> float | None:
@@ -79,9 +83,9 @@ class Composer:
         self._open[name].append(_Question(begun, answer))
         return answer
 
-    def _section(self, name: str, answer: asyncio.Future[Section]) -> Section:
+    def _section(self, name: str, answer: asyncio.Future[Section], deadline: float) -> Section:
         if not answer.done():
-            return unread(name, f"no answer within {self._deadline:g} s")
+            return unread(name, f"no answer within {deadline:g} s")
         fault = answer.exception()
         return answer.result() if fault is None else unread(name, _told(fault))
 
@@ -130,15 +134,16 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
         interval_minutes=frame.interval_minutes,
         on_interval=frame.on_interval_reason is None,
         on_interval_reason=frame.on_interval_reason,
-        line=compose_line(sections, now),
-        summary=_summary(sections, frame.notes),
+        line=compose_line(sections, now, head_unread=frame.repository.head_unread),
+        summary=_summary(sections, frame.repository, frame.notes),
         unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
         notes=frame.notes,
         sections=sections,
     )
 
 
-def _summary(sections: Sequence[Section], notes: Sequence[str]) -> str:
-    gaps = [f"{s.name} {s.status}: {s.reason}" for s in sections if not s.fully_read]
+def _summary(sections: Sequence[Section], repository: Repository, notes: Sequence[str]) -> str:
+    gaps = [f"head unread: {repository.head_unread}"] if repository.head_unread is not None else []
+    gaps += [f"{s.name} {s.status}: {s.reason}" for s in sections if not s.fully_read]
     read = "everything that is set up was read" if not gaps else "not all was read: " + "; ".join(gaps)
     return " · ".join((read, *notes))

@@ -29,8 +29,8 @@ from brief.core.policy.settings import Settings
 from brief.core.text.sanitize import clean, wire
 from brief.derive.lock_state import standing
 from brief.fastpath.lease import state_dir
-from brief.fastpath.locate import Located, read_small
-from brief.git import Checkout, WorktreeCache, checkout_at, repository
+from brief.fastpath.locate import Located
+from brief.git import Checkout, WorktreeCache, checkout_at, head_of, repository
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.policy import Policy, PolicyCache, switch_reason
 from brief.sections import READERS
@@ -50,6 +50,19 @@ from brief.support.waiters import Waiters
 from brief.trust import WAKING, Trust, effective
 
 GIT_SECONDS = 1.0
+"""How long a question waits for git to list the checkouts."""
+
+GIT_LINGER_SECONDS = 5.0
+"""How long a server lets git go on after that, so that the next question finds what it listed."""
+
+HOOK_SECONDS = 0.3
+"""How long the sections of a brief may take that a hook waits for, which gives a server 0.5 s in all."""
+
+HOOK_GIT_SECONDS = 0.2
+"""How long a question that a hook waits for waits for git."""
+
+GLANCE_SECONDS = 0.1
+"""How long it is waited for git to tell whether an earlier brief still stands."""
 
 NOBODY = ""
 """What no session is called: who asks under this name asks for everybody."""
@@ -80,7 +93,7 @@ class CheckoutConfig(NamedTuple):
 class RequestContext:
     """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections.
 
-    `world` lists the checkouts as they were listed for this look, so that one look lists them once.
+    `hurried` is whether a hook waits for the answer: its sections have less time, and what they cannot read is unread.
     """
 
     here: Located
@@ -89,7 +102,7 @@ class RequestContext:
     context: SectionContext
     policy: Policy
     notes: tuple[str, ...]
-    signature: tuple[object, ...]
+    hurried: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +148,13 @@ class RepositoryService:
         self._identity = identity
         self._told = composed
         self._remarks = remarks
-        self._worktrees = WorktreeCache(common_dir)
+        self._worktrees = WorktreeCache(common_dir, GIT_LINGER_SECONDS if absence is None else 0.0)
+        self._hook_seconds = HOOK_SECONDS if absence is None else deadline_seconds
         self._policies = PolicyCache()
         self._seen = SeenSessions(seen_folder())
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
         self._composer = Composer(READERS, deadline_seconds)
-        self._looks: SingleFlight[RequestContext] = SingleFlight()
+        self._looks: SingleFlight[tuple[RequestContext, tuple[object, ...]]] = SingleFlight()
         self._fresh: TtlCache[Brief] = TtlCache()
         self._glances: TtlCache[_Others] = TtlCache()
         self.context = SectionContext(
@@ -178,52 +192,78 @@ class RepositoryService:
         settings, untrusted = effective(policy.settings, Trust.read(), self.common_dir, here.root)
         return CheckoutConfig(here, policy, settings, untrusted)
 
-    def request_context(self, root: str, session: str | None = None, *, local: bool = False) -> RequestContext:
-        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files."""
+    def request_context(
+        self, root: str, session: str | None = None, *, local: bool = False, hurried: bool = False
+    ) -> RequestContext:
+        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files, not on git."""
         here, policy, settings, untrusted = self.checkout_config(root)
         query = SectionQuery(root=here.root, settings=settings, session=session, local=local)
-        checkouts, note = self._listed()
-        place = repository(here, checkouts) if checkouts else _unlisted(here)
-        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *note, *self._remarks())
+        context = replace(self.context, worktrees=self._hurried_worktrees) if hurried else self.context
+        place = repository(here, head_of(here, context.worktrees))
+        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *self._remarks())
         return RequestContext(
             here=here,
             query=query,
             repository=place,
-            context=replace(self.context, worktrees=lambda: checkouts) if checkouts else self.context,
+            context=context,
             policy=policy,
             notes=tuple(clean(text, 600) for text in notes),
-            signature=(checkouts, place, notes, settings, *self._signature(query)),
+            hurried=hurried,
         )
+
+    def _hurried_worktrees(self) -> tuple[Checkout, ...]:
+        return self._worktrees.read(HOOK_GIT_SECONDS)
 
     def _real(self, root: str) -> str:
         """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
         if root == PRIMARY:
-            checkouts = (tree.root for tree in self._listed()[0] if not tree.bare and not tree.gone)
-            return next(checkouts, os.path.dirname(self.common_dir))
+            parent, name = os.path.split(self.common_dir)
+            return (
+                parent if name == ".git" else self._first_checkout(lambda tree: not tree.bare and not tree.gone, parent)
+            )
         if "\\" not in root or os.path.isdir(root):
             return root
-        return next((tree.root for tree in self._listed()[0] if wire(tree.root) == root), root)
+        return self._first_checkout(lambda tree: wire(tree.root) == root, root)
 
-    def _listed(self) -> tuple[tuple[Checkout, ...], tuple[str, ...]]:
-        try:
-            return self._worktrees.read(GIT_SECONDS), ()
-        except GitError as fault:
-            return (), (f"branch and commit are as the files say, since git did not: {fault.sentence}",)
+    def _first_checkout(self, is_meant: Callable[[Checkout], bool], otherwise: str) -> str:
+        """The root of the first checkout that is meant, as git lists them; `otherwise` where git lists none."""
+        with contextlib.suppress(GitError):
+            return next((tree.root for tree in self.context.worktrees() if is_meant(tree)), otherwise)
+        return otherwise
 
-    def _signature(self, query: SectionQuery) -> tuple[object, ...]:
-        """What the sections depend on beside the checkouts and the policy."""
-        state = self.context.state_dir
+    def _signature(self, request: RequestContext) -> tuple[object, ...]:
+        """All that a brief depends on: equal as long as an earlier one stands."""
+        query, state = request.query, self.context.state_dir
         notices = self._store(notice_folders(state, query)).signature()
         observed = stamp(f"{state}/observation.json")
-        return self._sessions.version, self._seen.signature(), notices, observed, _standing(state)
-
-    async def brief(self, root: str, session: str | None, *, local: bool) -> CacheEntry[Brief]:
-        """The brief of a checkout, composed anew unless one of the last second still stands."""
-        request = await self._looks.get(
-            (root, session, local), lambda: self.request_context(root, session, local=local)
+        told = (request.repository, request.notes, query.settings)
+        return (
+            self._listing(GLANCE_SECONDS),
+            told,
+            self._sessions.version,
+            self._seen.signature(),
+            notices,
+            observed,
+            _standing(state),
         )
+
+    def _listing(self, patience_s: float) -> object:
+        """The checkouts, or what kept git from listing them in time."""
+        try:
+            return self._worktrees.read(patience_s)
+        except GitError as fault:
+            return type(fault)
+
+    async def brief(self, root: str, session: str | None, *, local: bool, hurried: bool = False) -> CacheEntry[Brief]:
+        """The brief of a checkout, composed anew unless one of the last second still stands."""
+
+        def look() -> tuple[RequestContext, tuple[object, ...]]:
+            request = self.request_context(root, session, local=local, hurried=hurried)
+            return request, self._signature(request)
+
+        request, signature = await self._looks.get((root, session, local, hurried), look)
         return await self._fresh.get(
-            (request.query.root, session, local), request.signature, lambda: self._composed(request)
+            (request.query.root, session, local, hurried), signature, lambda: self._composed(request)
         )
 
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
@@ -255,7 +295,8 @@ class RepositoryService:
         )
 
     async def _composed(self, request: RequestContext) -> Brief:
-        sections = await self._composer.sections(request.context, request.query)
+        seconds = self._hook_seconds if request.hurried else None
+        sections = await self._composer.some(tuple(SECTIONS), request.context, request.query, seconds)
         frame = Frame(
             answered_by=self._identity(request.repository.root),
             repository=request.repository,
@@ -309,17 +350,3 @@ def _standing(state_dir: str) -> object:
         return standing(state_dir)
     except MajordomusError as fault:
         return fault.sentence
-
-
-def _unlisted(here: Located) -> Repository:
-    """What the files of the checkout say by themselves."""
-    head = (read_small(os.path.join(here.git_dir, "HEAD")) or "").strip()
-    named = head.removeprefix("ref: refs/heads/")
-    return Repository(
-        root=wire(here.root),
-        common_dir=wire(here.common_dir),
-        primary=wire(os.path.dirname(here.common_dir)),
-        branch=wire(named) if named != head else None,
-        head=None if named != head else wire(head) or None,
-        detached=named == head,
-    )

@@ -15,6 +15,8 @@ from jsonschema import Draft202012Validator
 
 from brief.core.model.brief import AnsweredBy, Brief, EpisodeState, PeersSection, StateSection, Status
 from brief.core.model.errors import NoServerError, RepositoryError, UsageError
+from brief.core.text.page import page
+from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import wire
 from brief.service import RepositoryService
 from brief.sessions.board import Board
@@ -93,7 +95,7 @@ def test_a_repository_inside_a_checkout_is_another_one(repo: Lab) -> None:
         service(repo).request_context(str(nested))
 
 
-@pytest.mark.parametrize("root", ["/", "/nowhere", "", "a\0b", "\\xff", "~", "/proc/self/mem", "x" * 5_000])
+@pytest.mark.parametrize("root", ["/", "/nowhere", "a\0b", "\\xff", "~", "/proc/self/mem", "x" * 5_000])
 def test_a_name_that_is_no_checkout_is_a_sentence(repo: Lab, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever comes as a folder, what is none of a checkout is refused in words."""
     monkeypatch.chdir(repo.base)
@@ -168,11 +170,12 @@ def spoil_git(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_git_the_brief_still_comes(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Branch and commit are as the files say, a note says why, peers are unread, and the rest is read."""
+    """Branch and commit are as the files say, peers are unread with the reason, and the rest is read."""
+    head = repo.git("rev-parse", "HEAD")
     spoil_git(repo, monkeypatch)
     found = brief(service(repo), repo.repo)
-    assert (found.repository.branch, found.repository.detached) == ("main", False)
-    assert any("since git did not: " in note and "broken" in note for note in found.notes)
+    place = found.repository
+    assert (place.branch, place.head, place.detached, place.head_unread) == ("main", head, False, None)
     assert sections(found) == {
         "state": Status.READ,
         "peers": Status.UNREAD,
@@ -262,7 +265,22 @@ def test_a_faulty_policy_is_named_in_the_brief(repo: Lab) -> None:
 def test_an_empty_repository_has_a_brief(lab: Lab) -> None:
     """Before the first commit there is a branch and no head."""
     found = brief(service(lab), lab.repo).repository
-    assert (found.branch, found.head, found.detached) == ("main", None, False)
+    assert (found.branch, found.head, found.detached, found.head_unread) == ("main", None, False, None)
+
+
+def test_a_head_that_cannot_be_read_is_told_everywhere(repo: Lab) -> None:
+    """JSON, page, prompt, line, summary and `--strict` say that it is unread, and none that nothing is committed."""
+    (repo.repo / ".git/refs/heads/main").write_bytes(b"\0" * 41)
+    found = brief(service(repo), repo.repo)
+    place = found.repository
+    assert (place.branch, place.head, place.detached) == (None, None, False)
+    assert "refs/heads/main" in (place.head_unread or "")
+    assert "head ?" in found.line
+    assert not found.fully_read
+    for text in (page(found), prompt(found), found.summary):
+        assert "HEAD leads to" in text
+        assert "no commit yet" not in text
+        assert text.replace("\n", "").isprintable()
 
 
 # ---------------------------------------------------------------- one brief for all who ask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from brief.core.model.errors import GitError
+from brief.fastpath.known import Known, Unknown
 from brief.git import GitTimeoutError, root_commits
 
 LEARN_SECONDS = 60.0
@@ -30,10 +30,13 @@ class RootCommits:
     def learn(self, deadline_s: float = LEARN_SECONDS) -> None:
         """Ask git, which may take long. Settled is what need not be asked again: known roots, and too long a history."""
         try:
-            self.known = root_commits(self._common_dir, deadline_s)
-            self.settled = bool(self.known)
+            found = root_commits(self._common_dir, deadline_s)
         except GitTimeoutError as fault:
             self.reason = fault.sentence
             self.settled = True
-        except GitError as fault:
-            self.reason = fault.sentence
+            return
+        if isinstance(found, Unknown):
+            self.reason = found.reason
+            return
+        self.known = found.value if isinstance(found, Known) else frozenset()
+        self.settled = bool(self.known)

@@ -4,7 +4,7 @@ from brief.git.branches import base_branch
 from brief.git.checkout_presence import find_checkout
 from brief.git.command import GitTimeoutError, run, seat
 from brief.git.names import short_name
-from brief.git.place import checkout_at, repository
+from brief.git.place import checkout_at, head_of, primary_root, repository
 from brief.git.quarantine import quarantine
 from brief.git.roots import root_commits
 from brief.git.worktree_cache import WorktreeCache
@@ -17,6 +17,8 @@ __all__ = [
     "base_branch",
     "checkout_at",
     "find_checkout",
+    "head_of",
+    "primary_root",
     "quarantine",
     "repository",
     "root_commits",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
+from brief.core.model.errors import GitError
 from brief.fastpath.locate import read_small
+from brief.git.command import GitTimeoutError
 from brief.git.worktrees import Checkout, worktrees
 from brief.support.files import Stamp, any_young, stamp
 
@@ -13,33 +16,97 @@ State = tuple[tuple[str, ...], dict[str, Stamp | None]]
 _MOST_LINKS = 5
 
 
+class _Flight:
+    """One question to git, for all who wait for it: when it was put, when git is ended, and what came of it."""
+
+    def __init__(self, lasts_s: float) -> None:
+        self.begun = time.monotonic()
+        self.until = self.begun + lasts_s
+        self.done = threading.Event()
+        self.listing: tuple[Checkout, ...] = ()
+        self.fault: Exception | None = None
+
+
 class WorktreeCache:
     """The checkouts of one repository, by `worktrees`, asked of git anew only after something changed.
 
-    Noticed are commits, switched branches, work trees added, moved, locked and removed, also by hand. Thread safe.
+    Noticed are commits, switched branches, work trees added, moved, locked and removed, also by hand. Git is asked by
+    one thread for all who wait (single-flight), and where it is slow, it goes on for `linger_s` after they gave up, so
+    that a slow git answers the next one who asks. Thread safe.
     """
 
-    def __init__(self, common_dir: str) -> None:
+    def __init__(self, common_dir: str, linger_s: float = 0.0) -> None:
         self.common_dir = common_dir
+        self._linger = linger_s
         self._lock = threading.Lock()
+        self._flight: _Flight | None = None
         self._texts: dict[str, tuple[Stamp, str]] = {}
         self._state: State = ((), {})
         self._listing: tuple[Checkout, ...] = ()
         self._present: tuple[int, ...] = ()
 
-    def read(self, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
-        """The checkouts as they are now; raises GitError where git had to be asked and failed."""
-        with self._lock:
-            if not self._is_unchanged():
-                self._listing = ()
+    def read(self, patience_s: float = 5.0) -> tuple[Checkout, ...]:
+        """The checkouts as they are now; raises GitError where git had to be asked and failed.
+
+        Raises GitTimeoutError after `patience_s`, at once where git has been silent for so long already.
+        """
+        asked = time.monotonic()
+        while True:
+            with self._lock:
+                if self._is_unchanged():
+                    return self._listing
+                flight = self._flight or self._begin(max(patience_s, self._linger))
+            self._await(flight, patience_s, asked)
+            # One that was begun before the question was put may have missed the change that is asked for.
+            if flight.begun >= asked or flight.fault is not None:
+                return self._outcome(flight)
+
+    def _begin(self, lasts_s: float) -> _Flight:
+        """Ask git in a thread of its own; the lock is held."""
+        flight = self._flight = _Flight(lasts_s)
+        try:
+            threading.Thread(target=self._ask, args=(flight,), daemon=True).start()
+        except RuntimeError as fault:
+            self._land(flight, GitError(f"git cannot be asked: the system has no thread left ({fault})"))
+        return flight
+
+    def _ask(self, flight: _Flight) -> None:
+        """What git lists. Kept is it only with what its files were like before, and where none of them is young."""
+        try:
+            with self._lock:
                 state = self._look()
-                listing = worktrees(self.common_dir, deadline_s)
-                self._present = _present(listing)
-                if any_young(state[1].values()):
-                    self._texts.clear()
-                    return listing
-                self._listing, self._state = listing, state
-            return self._listing
+            flight.listing = worktrees(self.common_dir, max(0.0, flight.until - time.monotonic()))
+            present = _present(flight.listing)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it is told to those who wait
+            with self._lock:
+                self._land(flight, fault)
+            return
+        with self._lock:
+            if any_young(state[1].values()):
+                self._texts.clear()
+            else:
+                self._listing, self._state, self._present = flight.listing, state, present
+            self._land(flight, None)
+
+    def _land(self, flight: _Flight, fault: Exception | None) -> None:
+        flight.fault = fault
+        self._flight = None
+        flight.done.set()
+
+    def _await(self, flight: _Flight, patience_s: float, asked: float) -> None:
+        """Wait until git answered; raises GitTimeoutError where it is not to be waited for any longer."""
+        end = min(asked, flight.begun) + patience_s
+        # A git that is ended by then is waited for: its process must not outlive one that asks once.
+        if not flight.done.wait(None if flight.until <= end + 0.001 else max(0.0, end - time.monotonic())):
+            silent = time.monotonic() - flight.begun
+            raise GitTimeoutError(f"git worktree list has given no answer for {silent:.1f} s")
+
+    def _outcome(self, flight: _Flight) -> tuple[Checkout, ...]:
+        if isinstance(flight.fault, GitError):
+            raise type(flight.fault)(str(flight.fault)) from flight.fault
+        if flight.fault is not None:
+            raise flight.fault
+        return flight.listing
 
     def _is_unchanged(self) -> bool:
         """Whether all is as it was when git was asked: as long as no HEAD changes, the same files are looked at."""

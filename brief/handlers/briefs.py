@@ -76,7 +76,7 @@ def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
 
 
 def _line(brief: Brief, columns: int | None) -> str:
-    return compose_line(brief.sections, brief.generated_at, columns)
+    return compose_line(brief.sections, brief.generated_at, columns, head_unread=brief.repository.head_unread)
 
 
 def _form(brief: Brief, asked: BriefInputs) -> str:

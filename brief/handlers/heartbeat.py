@@ -114,7 +114,7 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
     now = service.now()
     return HeartbeatAnswer(
         at=now,
-        line=compose_line(sections, now, asked.width),
+        line=compose_line(sections, now, asked.width, head_unread=here.repository.head_unread),
         pinned="",
         notifications=(),
         prompt=prompt,
@@ -147,12 +147,14 @@ def _roots(here: RequestContext) -> Iterator[str]:
         yield from (tree.root for tree in here.context.worktrees())
 
 
-def _heard(service: RepositoryService, asked: MindedInputs, state: EpisodeState) -> tuple[RequestContext, bool]:
+def _heard(
+    service: RepositoryService, asked: MindedInputs, state: EpisodeState, *, hurried: bool = False
+) -> tuple[RequestContext, bool]:
     """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
 
     The look, and False where another client has the session: then its record stays as that one says.
     """
-    here = service.request_context(asked.root, asked.session)
+    here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
     service.served.note(checked_id(asked.session), now)
     if asked.pid is not None and not service.board.shown_by.note(asked.session, Client(asked.pid, checkout), now):
@@ -210,7 +212,7 @@ def recorded_text(answer: Recorded) -> str:
 async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
     """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
     await service.turns.settle(asked.session)
-    here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY))
+    here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY, hurried=True))
     if asked.human and await in_thread(lambda: owes_brief(service, here)):
         context, carries = (await brief_told(service, here, "mod", prompt_text)).context, "brief"
     else:

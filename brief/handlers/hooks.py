@@ -44,7 +44,7 @@ class HookAnswer(Wire):
 async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
     """Note what the session does, and compose what it must read."""
     await service.turns.settle(asked.session)
-    request = await in_thread(lambda: service.request_context(asked.root, asked.session))
+    request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
     if asked.session is not None and service.context.absence is None:
         await aside(_noted(service, asked, asked.session))
     if asked.event in ("stop", "session-end") or _is_told_already(service, asked):

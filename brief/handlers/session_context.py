@@ -62,7 +62,9 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
     """The block and the brief, after which the session is owed nothing until an interval has gone by."""
     query, session = request.query, request.query.session
     async with service.turns.turn(session) as notes:
-        shown, kept = await asyncio.gather(shown_to(service, query), service.brief(query.root, session, local=False))
+        shown, kept = await asyncio.gather(
+            shown_to(service, query), service.brief(query.root, session, local=False, hurried=request.hurried)
+        )
         brief = kept.value
         context = text(shown, brief, query.settings.alerts.block_characters)
         notes.extend(_marks(service, session, context, shown))

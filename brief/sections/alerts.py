@@ -27,6 +27,8 @@ from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
 from brief.core.text.sanitize import clean
+from brief.fastpath.known import Known, Unknown
+from brief.git import checkout_at, head_of, primary_root
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.support.zone import zone
@@ -116,15 +118,16 @@ def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
 
     The component is the one that was named, else the scope of the task where that is a single bare name, else the
     policy's. Of the paths only the task's scope is known. What cannot be read now is not known, and so hides nothing.
+    Checkout and branch are read from files, so that a git that hangs keeps nobody from the notices.
     """
     scope = _readable(lambda: _scope(context, query), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
-    checkouts = _readable(context.worktrees, ())
-    here = next((checkout for checkout in checkouts if checkout.root == query.root), None)
+    here = _readable(lambda: checkout_at(query.root), None)
+    head = head_of(here, context.worktrees) if here else Unknown("is in no checkout")
     return Focus(
         component=query.component or bare or query.settings.alerts.component,
-        repo=os.path.basename(checkouts[0].root.removesuffix(".git").rstrip("/")) if checkouts else None,
-        branch=here.branch if here else None,
+        repo=os.path.basename(primary_root(here).removesuffix(".git").rstrip("/")) if here else None,
+        branch=head.value.branch if isinstance(head, Known) else None,
         paths=scope,
         agent=None,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.model.brief import Repository
 from brief.core.model.errors import RepositoryError
-from brief.git.place import checkout_at, repository
+from brief.git.place import checkout_at, head_of, repository
 from brief.git.worktrees import worktrees
 from sandbox import Lab
 
@@ -16,7 +16,7 @@ from sandbox import Lab
 def at(path: Path) -> Repository:
     """The brief's words for the checkout that holds a folder."""
     here = checkout_at(str(path))
-    return repository(here, worktrees(here.common_dir))
+    return repository(here, head_of(here, lambda: worktrees(here.common_dir)))
 
 
 def test_a_folder_inside_a_worktree_is_that_worktree(lab: Lab) -> None:
@@ -74,7 +74,10 @@ def test_no_checkout_is_a_sentence(lab: Lab) -> None:
 def test_a_checkout_that_git_lost_is_a_sentence(lab: Lab) -> None:
     """A worktree that git does not list says how to repair it."""
     lab.commit()
-    here = checkout_at(str(lab.worktree("topic")))
+    topic = lab.worktree("topic")
+    (lab.repo / ".git/worktrees/topic/gitdir").unlink()
+    with pytest.raises(RepositoryError, match=f"does not list {topic} .* git worktree repair"):
+        checkout_at(str(topic))
     shutil.rmtree(lab.repo / ".git/worktrees/topic")
-    with pytest.raises(RepositoryError, match=f"does not list {lab.base}/topic .* git worktree repair"):
-        repository(here, worktrees(lab.common_dir))
+    with pytest.raises(RepositoryError, match="git worktree repair"):
+        checkout_at(str(topic))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from brief.core.model.errors import GitError
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.git.command import GitTimeoutError
 from brief.git.roots import root_commits
 from neighbourhood import git_hangs
@@ -16,7 +16,7 @@ def test_a_clone_has_the_roots_of_its_original(lab: Lab) -> None:
     lab.git("clone", "-q", "--bare", str(lab.repo), str(lab.base / "bare.git"))
     lab.commit(at=2)
     for common_dir in (lab.common_dir, f"{lab.base}/other/.git", f"{lab.base}/bare.git"):
-        assert root_commits(common_dir, 5.0) == {first}
+        assert root_commits(common_dir, 5.0) == Known(frozenset({first}))
 
 
 def test_a_merged_history_brings_its_root_along(lab: Lab) -> None:
@@ -25,14 +25,14 @@ def test_a_merged_history_brings_its_root_along(lab: Lab) -> None:
     lab.git("checkout", "-q", "--orphan", "side")
     second = lab.commit("side", at=2)
     lab.git("checkout", "-q", "main")
-    assert root_commits(lab.common_dir, 5.0) == {first}
+    assert root_commits(lab.common_dir, 5.0) == Known(frozenset({first}))
     lab.git("merge", "-q", "--allow-unrelated-histories", "-m", "both", "side")
-    assert root_commits(lab.common_dir, 5.0) == {first, second}
+    assert root_commits(lab.common_dir, 5.0) == Known(frozenset({first, second}))
 
 
 def test_before_the_first_commit_there_is_no_root(lab: Lab) -> None:
     """An unborn branch is no fault."""
-    assert root_commits(lab.common_dir, 5.0) == frozenset()
+    assert root_commits(lab.common_dir, 5.0) == ABSENT
 
 
 def test_a_long_history_is_not_waited_for(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +43,8 @@ def test_a_long_history_is_not_waited_for(lab: Lab, monkeypatch: pytest.MonkeyPa
 
 
 def test_no_repository_is_told(lab: Lab) -> None:
-    """A folder that is no repository is a GitError, not an empty history."""
-    with pytest.raises(GitError):
-        root_commits(str(lab.home), 5.0)
+    """A folder that is no repository is unknown, not an empty history; nor is a branch whose commit is damaged."""
+    assert isinstance(root_commits(str(lab.home), 5.0), Unknown)
+    lab.commit()
+    (lab.repo / ".git/refs/heads/main").write_bytes(b"\0" * 41)
+    assert isinstance(root_commits(lab.common_dir, 5.0), Unknown)

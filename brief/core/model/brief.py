@@ -392,7 +392,11 @@ class AnsweredBy(Wire):
 
 
 class Repository(Wire):
-    """The checkout a brief is about; paths and names as they are."""
+    """The checkout a brief is about; paths and names as they are.
+
+    `head` is null where the branch has no commit yet, and where HEAD could not be read: then `head_unread` says why, and
+    `branch` and `detached` say nothing.
+    """
 
     root: str
     common_dir: str
@@ -400,6 +404,7 @@ class Repository(Wire):
     branch: str | None
     head: str | None
     detached: bool
+    head_unread: str | None = None
 
 
 class Brief(Wire):
@@ -422,5 +427,5 @@ class Brief(Wire):
 
     @property
     def fully_read(self) -> bool:
-        """Whether `--strict` is satisfied: every section that is set up was read in full."""
-        return all(section.fully_read for section in self.sections)
+        """Whether `--strict` is satisfied: HEAD and every section that is set up were read in full."""
+        return self.repository.head_unread is None and all(section.fully_read for section in self.sections)

@@ -48,11 +48,17 @@ class Segment:
     urgency: int
 
 
-def compose_line(sections: Sequence[Section], now: datetime, columns: int | None = None) -> str:
-    """The line of a brief in at most `columns` terminal cells, in its widest form where that is None."""
+def compose_line(
+    sections: Sequence[Section], now: datetime, columns: int | None = None, *, head_unread: str | None = None
+) -> str:
+    """The line of a brief in at most `columns` terminal cells, in its widest form where that is None.
+
+    `head_unread` is why the checkout's HEAD could not be read, None where it was.
+    """
     pinned = tuple(row for section in sections for row in section.rows if row.level is not Level.NORMAL)
     omitted = sum(section.omitted_urgent for section in sections)
-    return line(pinned, segments_of(sections, now), columns, omitted)
+    head = () if head_unread is None else (Segment("head ?", _NOT_ALL_READ + len(_ASCENDING)),)
+    return line(pinned, (*head, *segments_of(sections, now)), columns, omitted)
 
 
 def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None, omitted: int = 0) -> str:

@@ -73,6 +73,8 @@ def _composer(by: AnsweredBy) -> str:
 def where(brief: Brief) -> str:
     """Branch and commit of the checkout, in words."""
     repository = brief.repository
+    if repository.head_unread is not None:
+        return f"at a commit that could not be read: {clean(repository.head_unread, 400)}"
     commit = f"at {repository.head[:9]}" if repository.head else "with no commit yet"
     if repository.detached:
         return f"detached {commit}"
@@ -80,7 +82,8 @@ def where(brief: Brief) -> str:
 
 
 def _closing(brief: Brief) -> str:
-    gaps = [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
+    gaps = ["head (unread)"] if brief.repository.head_unread is not None else []
+    gaps += [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
     if not gaps:
         return "Everything that is set up was read."
     return f"Not read in full: {', '.join(gaps)}. Unread is not empty: nobody was asked."

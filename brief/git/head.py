@@ -1,0 +1,187 @@
+"""What the HEAD of a checkout names, read from files alone: no process is started, so nothing can hang.
+
+The formats are git's own: gitrepository-layout(5) for HEAD and loose refs, git-pack-refs(1) for `packed-refs`. Refs in a
+reftable, whose HEAD names `refs/heads/.invalid`, are git's to read: `head_listed` takes them from its listing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from brief.fastpath.known import ABSENT, Absent, Known, Unknown
+from brief.git.names import HEADS
+from brief.git.worktrees import Checkout
+from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, stamp
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
+
+_MOST_REF = 4_096
+_MOST_PACKED = 256 * 1024 * 1024
+_MOST_LINKS = 5
+_IN_TABLES = f"{HEADS}.invalid"
+_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# What git check-ref-format refuses in a name.
+_NO_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$")
+_OF_CHECKOUT = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
+"""Refs that every checkout has for itself."""
+
+
+class Head(NamedTuple):
+    """The branch without `refs/heads/`, None where HEAD is detached, and the commit, None where the branch has none yet."""
+
+    branch: str | None
+    commit: str | None
+
+    @property
+    def detached(self) -> bool:
+        """Whether HEAD names a commit and no branch."""
+        return self.branch is None
+
+
+class _InTablesError(Exception):
+    """The refs are in a reftable."""
+
+
+class _UnreadError(Exception):
+    """Why HEAD cannot be read, as a clause that follows its name."""
+
+
+def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
+    """The HEAD of the checkout whose own git folder is `git_dir`; absent where there is no such file.
+
+    Unknown also where the refs are in a reftable, see `is_in_tables`.
+    """
+    try:
+        named = _named(f"{git_dir}/HEAD")
+        if named is None:
+            return ABSENT
+        if _OBJECT.fullmatch(named):
+            return Known(Head(None, _commit(named, "HEAD")))
+        ref = _ref(named, "HEAD")
+        return Known(Head(ref.removeprefix(HEADS), _resolved(ref, git_dir, common_dir)))
+    except _InTablesError:
+        return Unknown("names a ref in a reftable, which only git can read")
+    except _UnreadError as fault:
+        return Unknown(str(fault))
+
+
+def is_in_tables(git_dir: str) -> bool:
+    """Whether HEAD says that the refs are in a reftable."""
+    try:
+        return _named(f"{git_dir}/HEAD") == f"ref: {_IN_TABLES}"
+    except _UnreadError:
+        return False
+
+
+def head_listed(git_dir: str, checkouts: Iterable[Checkout]) -> Reading[Head]:
+    """The HEAD of a checkout as git lists it; absent where git lists no such checkout."""
+    listed = next((checkout for checkout in checkouts if checkout.git_dir == git_dir), None)
+    if listed is None:
+        return ABSENT
+    if listed.bare:
+        return Unknown("is not listed by git, since the repository is bare")
+    if listed.branch == ".invalid":
+        return Unknown("names a ref that git cannot read")
+    return Known(Head(listed.branch, listed.head))
+
+
+def _named(path: str) -> str | None:
+    """What HEAD or a loose ref holds, None where there is no such file. A link to a ref stands for that ref, as for git."""
+    try:
+        return os.fsdecode(read_bounded(path, _MOST_REF)).rstrip(" \t\r\n")
+    except FileNotFoundError:
+        return None
+    except UnreadableFileError as fault:
+        if isinstance(fault.__cause__, NotADirectoryError):
+            return None
+        linked = _link(path)
+        if linked is None:
+            raise _UnreadError(_where(path, str(fault))) from None
+        return f"ref: {linked}"
+
+
+def _link(path: str) -> str | None:
+    try:
+        target = os.readlink(path)
+    except OSError:
+        return None
+    return target if target.startswith("refs/") else None
+
+
+def _where(path: str, fault: str) -> str:
+    return fault if path.endswith("/HEAD") else f"leads to {path}, which {fault}"
+
+
+def _ref(text: str, where: str) -> str:
+    """The full name of the ref that a symbolic one names; raises _UnreadError where it is none that git would take."""
+    if not text:
+        raise _UnreadError("is empty" if where == "HEAD" else f"leads to {where}, which is empty")
+    ref = text[4:].lstrip() if text.startswith("ref:") else ""
+    if ref == _IN_TABLES:
+        raise _InTablesError
+    if not ref.startswith("refs/") or _NO_REF.search(ref):
+        what = "names neither a branch nor a commit"
+        raise _UnreadError(what if where == "HEAD" else f"leads to {where}, which {what}")
+    return ref
+
+
+def _resolved(ref: str, git_dir: str, common_dir: str) -> str | None:
+    """The commit that a ref leads to, None where it does not exist: a branch that has no commit yet."""
+    for _ in range(_MOST_LINKS):
+        folder = git_dir if ref.startswith(_OF_CHECKOUT) else common_dir
+        named = _loose(f"{folder}/{ref}")
+        if named is None:
+            packed = _packed(common_dir, ref)
+            return None if packed is None else _commit(packed, ref)
+        if _OBJECT.fullmatch(named):
+            return _commit(named, ref)
+        ref = _ref(named, ref)
+    raise _UnreadError(f"leads through more than {_MOST_LINKS} refs")
+
+
+def _loose(path: str) -> str | None:
+    """What a loose ref holds; a folder of its name, which branches below it need, is no ref."""
+    return None if os.path.isdir(path) else _named(path)
+
+
+def _commit(name: str, where: str) -> str:
+    """The name of a commit; git writes zeroes where there is none, and a disk that lost power leaves them."""
+    if not name.strip("0"):
+        raise _UnreadError("holds only zeroes" if where == "HEAD" else f"leads to {where}, which holds only zeroes")
+    return name
+
+
+def _packed(common_dir: str, ref: str) -> str | None:
+    path = f"{common_dir}/packed-refs"
+    seen = stamp(path)
+    # A file that changed just now may change again behind the same stamp.
+    is_settled = seen is not None and not any_young((seen,))
+    found = _packed_before(path, seen, ref) if is_settled else find_packed(path, ref)
+    if isinstance(found, Unknown):
+        raise _UnreadError(found.reason)
+    return None if isinstance(found, Absent) else found.value
+
+
+@lru_cache(maxsize=512)
+def _packed_before(path: str, seen: Stamp, ref: str) -> Known[str] | Absent | Unknown:  # noqa: ARG001 - it is kept by it
+    return find_packed(path, ref)
+
+
+def find_packed(path: str, ref: str) -> Reading[str]:
+    """The object that the file `packed-refs` names for a ref."""
+    try:
+        content = read_bounded(path, _MOST_PACKED)
+    except FileNotFoundError:
+        return ABSENT
+    except UnreadableFileError as fault:
+        return Unknown(f"may lead to {path}, which {fault}")
+    at = content.find(b" " + os.fsencode(ref) + b"\n")
+    if at < 0:
+        return ABSENT
+    name = os.fsdecode(content[content.rfind(b"\n", 0, at) + 1 : at])
+    return Known(name) if _OBJECT.fullmatch(name) else Unknown(f"leads to a line of {path} that names no commit")
