@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import time
 from typing import Any
 
@@ -23,24 +22,10 @@ def command(lab: Lab, *words: str, seconds: float = ANSWERED_S, stdin: str = "")
     On a machine that is busy it is tried again, and may take what it takes there to start and do nothing besides.
     """
     with contextlib.suppress(subprocess.TimeoutExpired):
-        return ended(lab, words, seconds, stdin)
+        return lab.majordomus(*words, seconds=seconds, stdin=stdin)
     begun = time.monotonic()
-    lab.majordomus("--version")
-    return ended(lab, words, seconds + 2 * (time.monotonic() - begun), stdin)
-
-
-def ended(lab: Lab, words: tuple[str, ...], seconds: float, stdin: str) -> subprocess.CompletedProcess[str]:
-    """A command that is killed where it takes longer."""
-    return subprocess.run(
-        [sys.executable, "-m", "brief", *words],
-        cwd=lab.repo,
-        env=lab.env,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+    lab.majordomus("--version", spawn=True)
+    return lab.majordomus(*words, seconds=seconds + 2 * (time.monotonic() - begun), stdin=stdin)
 
 
 def brief(lab: Lab, **named: Any) -> dict[str, Any]:

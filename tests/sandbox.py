@@ -17,7 +17,17 @@ from typing import Any, Self
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1]
+from brief.fastpath.ask import ask
+from brief.fastpath.lease import NoServerError
+from forked import SOURCE as SOURCE  # noqa: PLC0414 - so that it is a name of this module too
+from forked import Forked, is_forkable
+
+MODULE = (sys.executable, "-m", "brief")
+"""The words that start the command as a module of this source."""
+
+COMMAND = "from brief.__main__ import command; command()"
+SERVER = "from brief.server.__main__ import main; sys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
+
 _GRACE_S = 10.0
 _NOBODY = 65_534
 
@@ -51,6 +61,7 @@ class Lab:
             "GIT_COMMITTER_NAME": "Ada",
             "GIT_COMMITTER_EMAIL": "ada@example.org",
         }
+        self._servers: list[subprocess.Popen[str]] = []
         self.repo.mkdir()
         self.git("init", "-q", "-b", "main")
 
@@ -88,24 +99,69 @@ class Lab:
         return folder
 
     def majordomus(
-        self, *args: str, cwd: Path | None = None, stdin: str = "", env: Mapping[str, str] | None = None
+        self,
+        *args: str,
+        cwd: Path | None = None,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        seconds: float = 60.0,
+        spawn: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """The command, from this source, as its own process."""
-        return subprocess.run(
-            [sys.executable, "-m", "brief", *args],
-            cwd=cwd or self.repo,
-            env={**self.env, **(env or {})},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        """The command, from this source, as its own process; TimeoutExpired after so many seconds.
+
+        It is forked from a process that has imported everything. `spawn` starts a new interpreter, as a person does: for
+        what depends on how that starts and on what it imports.
+        """
+        whole = {**self.env, **(env or {})}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        named: dict[str, Any] = {"cwd": cwd or self.repo, "env": whole, "text": True, **pipes}
+        is_forked = is_forkable(whole) and not spawn
+        process = Forked(COMMAND, *args, **named) if is_forked else subprocess.Popen([*MODULE, *args], **named)
+        with process:
+            try:
+                out, err = process.communicate(stdin, timeout=seconds)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def launch_server(self, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
+        """A server of this repository in a session of its own; it is not waited for.
+
+        It is forked as a command is. One that runs a `patch` before it imports anything is a new interpreter, since what
+        is imported already has bound the names that the patch replaces; `spawn` asks for one too.
+        """
+        code = f"import sys\n{patch}\n{SERVER}"
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        named: dict[str, Any] = {"cwd": self.repo, "env": self.env, "text": True, "start_new_session": True, **pipes}
+        words = (self.common_dir, str(self.repo))
+        process: subprocess.Popen[str]
+        if patch or spawn or not is_forkable(self.env):
+            process = subprocess.Popen([sys.executable, "-c", code, *words], **named)
+        else:
+            process = Forked(code, *words, **named)
+        self._servers.append(process)
+        return process
+
+    def start_server(self, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
+        """A server as by `launch_server` that answers."""
+        process = self.launch_server(patch, spawn=spawn)
+        until(lambda: self.is_served() or process.poll() is not None)
+        assert process.poll() is None, process.communicate()[1]
+        return process
+
+    def is_served(self) -> bool:
+        """Whether the server that the lease names answers."""
+        try:
+            return ask(self.common_dir, "GET", "/server", [("root", str(self.repo))]).status == 200
+        except NoServerError:
+            return False
 
     def processes(self) -> list[int]:
-        """The processes that were started with this lab's environment and still run."""
+        """The processes that were started with this lab's environment, or forked with it, and still run."""
         marker = f"XDG_RUNTIME_DIR={self.runtime}".encode()
-        return [pid for pid in _all_processes() if marker in _environment_of(pid)]
+        forked = {process.pid for process in self._servers if process.poll() is None}
+        return [pid for pid in _all_processes() if pid in forked or marker in _environment_of(pid)]
 
     def close(self) -> None:
         """End every process of this lab, also a server that no lease names any more, and remove the folder."""
@@ -115,6 +171,9 @@ class Lab:
                     os.kill(pid, number)
             with contextlib.suppress(AssertionError):
                 until(lambda: not self.processes(), _GRACE_S)
+        for process in self._servers:
+            with process:  # closes its pipes
+                process.wait()
         shutil.rmtree(self.base, ignore_errors=True)
 
     def __enter__(self) -> Self:

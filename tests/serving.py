@@ -11,17 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from brief.fastpath import ask as fast
-from brief.fastpath.lease import NoServerError
 from brief.handlers.shape import Capability
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
 from brief.server.owned_file import Made
-from sandbox import Lab, until
-
-_SERVE = """
-from brief.server.__main__ import main
-sys.exit(main(sys.argv[1], sys.argv[2], detached=True))
-"""
+from sandbox import Lab
 
 FAST_LOOKS = "import brief.server.holder as holder; holder.TICK_SECONDS = 0.05"
 """A server that looks twenty times a second whether it still holds."""
@@ -77,16 +71,17 @@ def end_all() -> None:
             process.kill()
 
 
-def launch(lab: Lab, patch: str = "") -> subprocess.Popen[str]:
-    """A server that runs `patch` first; not waited for."""
-    return python(lab, patch + "\n" + _SERVE, lab.common_dir, str(lab.repo))
+def launch(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
+    """A server, which runs `patch` first, by `Lab.launch_server`; not waited for."""
+    process = lab.launch_server(patch, spawn=spawn)
+    _started.append(process)
+    return process
 
 
-def serve(lab: Lab, patch: str = "") -> subprocess.Popen[str]:
+def serve(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
     """A server that answers, from a start that ran `patch` first."""
-    process = launch(lab, patch)
-    until(lambda: answers(lab) or process.poll() is not None)
-    assert process.poll() is None, process.communicate()[1]
+    process = lab.start_server(patch, spawn=spawn)
+    _started.append(process)
     return process
 
 
@@ -98,10 +93,7 @@ def finish(process: subprocess.Popen[str], seconds: float = 20.0) -> tuple[int, 
 
 def answers(lab: Lab) -> bool:
     """Whether the server that the lease names answers."""
-    try:
-        return ask(lab, "GET", "/server").status == 200
-    except NoServerError:
-        return False
+    return lab.is_served()
 
 
 def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **params: str) -> fast.Answer:

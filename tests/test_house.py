@@ -69,13 +69,12 @@ def test_unrun_test_is_only_told(tmp_path: Path) -> None:
 
 
 def run_cases(folder: Path, cases: list[str], *, no_skips: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest on those cases and a test that passes, with the conftest of the project and the plugin it names."""
-    for name in ("conftest.py", "sandbox.py", "repo_fixture.py"):
-        shutil.copy(ROOT / "tests" / name, folder)
+    """Run pytest on those cases and a test that passes, with the conftest of the project and the plugins it names."""
+    shutil.copy(ROOT / "tests/conftest.py", folder)
     for case in cases:
         (folder / f"test_{case}.py").write_text(UNRUN[case])
     (folder / "test_other.py").write_text("def test_that_runs() -> None: ...\n")
-    return run("pytest", cwd=folder, MAJORDOMUS_NO_SKIPS=no_skips)
+    return run("pytest", cwd=folder, MAJORDOMUS_NO_SKIPS=no_skips, PYTHONPATH=str(ROOT / "tests"))
 
 
 def test_layers_are_kept() -> None:

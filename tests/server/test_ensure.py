@@ -94,7 +94,7 @@ def test_a_killed_server_is_replaced_at_once(lab: Lab) -> None:
 )
 def test_a_start_that_was_killed_is_in_nobodys_way(place: str, lab: Lab) -> None:
     """Wherever between lease, socket and first answer a server was killed, the next one starts and clears up after it."""
-    killed = launch(lab, SIGNAL_BEFORE.format(place=place, number=int(signal.SIGKILL)))
+    killed = launch(lab, SIGNAL_BEFORE.format(place=place, number=int(signal.SIGKILL)), spawn=True)
     assert finish(killed)[0] == -signal.SIGKILL
     assert _ensure(lab).returncode == 0
     assert answers(lab)
@@ -227,4 +227,4 @@ def test_the_server_of_a_gone_root_still_answers(lab: Lab) -> None:
 def test_a_start_that_lost_says_nothing(lab: Lab) -> None:
     """A server that finds the lease taken ends at once, with its own code and without a word."""
     serve(lab)
-    assert finish(launch(lab)) == (3, "", "")
+    assert finish(launch(lab, spawn=True)) == (3, "", "")

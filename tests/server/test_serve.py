@@ -47,7 +47,7 @@ holder.time = types.SimpleNamespace(monotonic=lambda: time.monotonic() * 3_600)
 
 def test_what_a_server_makes_is_its_users_alone(lab: Lab) -> None:
     """The socket has mode 0600, its folders 0700, and so have the entry and the log."""
-    serve(lab)
+    serve(lab, spawn=True)
     path = Path(lease(lab)["socket"])
     servers = path.parent / "servers"
     (entry,) = servers.iterdir()
@@ -71,7 +71,7 @@ def test_the_entry_tells_clones_of_the_server(lab: Lab) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_ended_server_leaves_nothing(number: signal.Signals, lab: Lab) -> None:
     """A signal ends it with code 0, and lease, socket and entry are gone."""
-    process = serve(lab)
+    process = serve(lab, spawn=True)
     assert len(left_behind(lab)) == 3
     process.send_signal(number)
     assert finish(process) == (0, "", "")
@@ -92,7 +92,7 @@ def test_an_ended_server_leaves_nothing(number: signal.Signals, lab: Lab) -> Non
 def test_a_server_that_is_ended_while_it_starts_leaves_nothing(place: str, lab: Lab) -> None:
     """Wherever SIGTERM finds it, it ends in order: code 0, no traceback, no file."""
     patch = SIGNAL_BEFORE.format(place=place, number=int(signal.SIGTERM))
-    process = launch(lab, patch)
+    process = launch(lab, patch, spawn=True)
     if place.endswith("shutdown"):
         until(lambda: answers(lab))
         process.terminate()
@@ -102,7 +102,7 @@ def test_a_server_that_is_ended_while_it_starts_leaves_nothing(place: str, lab: 
 
 def test_a_hangup_ends_no_detached_server(lab: Lab) -> None:
     """It outlives the terminal it was started from."""
-    process = serve(lab)
+    process = serve(lab, spawn=True)
     os.kill(process.pid, signal.SIGHUP)
     assert ask(lab, "GET", "/server").status == 200
     process.terminate()
