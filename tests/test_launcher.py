@@ -106,19 +106,23 @@ def for_user(folder: Path, wheel: Path) -> Installed:
 def by_pipx(folder: Path, wheel: Path) -> Installed:
     """By pipx, which links to the script from the person's bin/."""
     env = {
-        "PIPX_HOME": str(folder / "pipx"),
+        "PIPX_HOME": str(folder / "share/pipx"),
         "PIPX_BIN_DIR": str(folder / "bin"),
         "PIPX_DEFAULT_PYTHON": sys.executable,
     }
     run(BIN / "pipx", "install", wheel, env=env)
-    return with_needs(folder / "bin/majordomus", packages_of(folder / "pipx/venvs/majordomus-brief"))
+    return with_needs(folder / "bin/majordomus", packages_of(folder / "share/pipx/venvs/majordomus-brief"))
 
 
 def by_uv(folder: Path, wheel: Path) -> Installed:
     """By uv, as a tool, which links to the script from the person's bin/."""
-    env = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin"), "UV_PYTHON": sys.executable}
+    env = {
+        "UV_TOOL_DIR": str(folder / "share/uv/tools"),
+        "UV_TOOL_BIN_DIR": str(folder / "bin"),
+        "UV_PYTHON": sys.executable,
+    }
     run(BIN / "uv", "tool", "install", "--offline", "--no-cache", wheel, env=env)
-    return with_needs(folder / "bin/majordomus", packages_of(folder / "tools/majordomus-brief"))
+    return with_needs(folder / "bin/majordomus", packages_of(folder / "share/uv/tools/majordomus-brief"))
 
 
 def plant(folder: Path, marker: Path) -> None:
@@ -186,3 +190,18 @@ def test_no_python_is_told(wheel: Path, lab: Lab, tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"majordomus: its Python {python} is gone; install majordomus-brief again\n"
+
+
+@pytest.mark.parametrize("tools", ["pipx/venvs", "uv/tools", "elsewhere"])
+def test_known_links_start_no_process(wheel: Path, lab: Lab, tmp_path: Path, tools: str) -> None:
+    """Beside the shell and Python nothing is started, also by the links of pipx and uv; another link costs one more."""
+    made = in_venv(tmp_path / "share" / tools / "majordomus-brief", wheel)
+    link = tmp_path / "bin/majordomus"
+    link.parent.mkdir()
+    link.symlink_to(made.script)
+    for script, count in ((made.script, 2), (link, 3 if tools == "elsewhere" else 2)):
+        trace = tmp_path / "trace"
+        run("strace", "-f", "-qq", "-e", "trace=execve", "-o", trace, script, "statusline", cwd=lab.repo, env=lab.env)
+        assert len([line for line in trace.read_text().splitlines() if line.endswith("= 0")]) == count, (
+            trace.read_text()
+        )
