@@ -10,7 +10,7 @@ import time
 
 from brief.fastpath.jsontext import read_json, write_json
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_silent
+from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_busy, why_silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
@@ -31,6 +31,8 @@ COMMAND_SECONDS = 2.0
 LINE_SECONDS = 0.5
 SOON_SECONDS = 0.25
 READ_SECONDS = 0.05
+PING_SECONDS = 0.15
+"""How long a server that left a question open has to show that it is not silent."""
 MOST_BYTES = 16 * 1024 * 1024
 _NO_UID = 2**32 - 1
 _NOT_SENT = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError, PermissionError)
@@ -75,7 +77,9 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
         answer = exchange(record["socket"], record["epoch"], request, seconds=seconds, meanwhile=meanwhile)
     except OSError as fault:
         is_sent = not isinstance(fault, _NOT_SENT)
-        raise NoServerError(why_silent(common_dir, record, fault), is_sent=is_sent) from None
+        is_busy = isinstance(fault, TimeoutError) and answers_ping(record, min(PING_SECONDS, seconds / 4))
+        why = why_busy(record, seconds) if is_busy else why_silent(common_dir, record, fault)
+        raise NoServerError(why, is_sent=is_sent) from None
     ours = quoted(common_dir)
     if answer.headers.get("majordomus-repository", ours) != ours:
         raise NoServerError(f"what answers at {record['socket']} is the server of another repository; {ENSURE}")
@@ -100,6 +104,15 @@ def exchange(
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
         raise NoServerError(f"what answers at {socket_path} is not the server of epoch {epoch}")
     return answer
+
+
+def answers_ping(record: dict[str, Any], seconds: float) -> bool:
+    """Whether the server that a lease names answers a question about itself, for which it needs no git and no disk."""
+    try:
+        exchange(record["socket"], record["epoch"], request_of("GET", "/server", []), seconds=seconds)
+    except (OSError, NoServerError):
+        return False
+    return True
 
 
 def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile: Callable[[], object] | None) -> bytes:

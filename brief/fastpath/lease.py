@@ -76,6 +76,12 @@ def _why_absent(common_dir: str, path: str) -> str:
     return f"no server holds this repository; {ENSURE}"
 
 
+def why_busy(record: dict[str, Any], seconds: float) -> str:
+    """Why a server gave no answer that answers other questions: what it was asked needs something slow, git or a disk."""
+    named = f"the server of epoch {record.get('epoch')} (pid {record.get('pid')})"
+    return f"{named} is there and has not answered within {seconds:g} s: it waits for git or a disk; ask again"
+
+
 def why_silent(common_dir: str, record: dict[str, Any], fault: OSError) -> str:
     """Why the server that the lease of `common_dir` names did not answer, told apart as far as the kernel lets us."""
     from brief.fastpath.known import ABSENT, Known  # noqa: PLC0415 - a server that answers needs none of it

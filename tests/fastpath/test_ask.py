@@ -237,3 +237,21 @@ def test_a_link_to_a_socket(lab: Lab, served: Served) -> None:
         link.symlink_to("a.sock")
         write_lease(lab.common_dir, link)
         assert f"{link} is not a socket, so no server is asked there" in refused(lab)
+
+
+def test_a_server_that_waits_for_something_is_not_silent(lab: Lab, served: Served) -> None:
+    """One that leaves a question open and answers about itself is there: nobody is told to replace it."""
+    kept: list[socket.socket] = []
+
+    def serve(connection: socket.socket, request: bytes) -> None:
+        if request.startswith(b"GET /api/v1/server "):
+            connection.sendall(answer(b"{}"))
+        else:
+            kept.append(connection.dup())
+
+    with served(serve):
+        told = refused(lab, seconds=0.4)
+    assert "is there and has not answered within 0.4 s: it waits for git or a disk" in told
+    assert "serve ensure" not in told
+    for one in kept:
+        one.close()

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from brief.core.model.errors import GitError
-from brief.git import worktree_cache as shelf_module
+from brief.git import worktree_cache as cache_module
+from brief.git.command import GitTimeoutError
 from brief.git.worktree_cache import WorktreeCache
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import Checkout, worktrees
 from brief.support.files import any_young
+from neighbourhood import git_hangs
 from sandbox import Lab, until
 
 
@@ -146,7 +149,7 @@ def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
         return any_young(shelf._look()[1].values())
 
     until(lambda: not any_young_left())
-    monkeypatch.setattr(shelf_module, "worktrees", counted)
+    monkeypatch.setattr(cache_module, "worktrees", counted)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: shelf.read(), range(8)))
     assert set(found) == {worktrees(lab.common_dir)}
@@ -163,3 +166,40 @@ def test_a_head_that_leads_in_circles_or_nowhere_does_no_harm(lab: Lab) -> None:
     assert [*shelf._head(lab.common_dir).values()][-1] is None
     os.unlink(lab.repo / ".git/HEAD")
     assert [*shelf._head(lab.common_dir).values()] == [None]
+
+
+def test_one_git_answers_all_who_wait(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten who ask while git is slow wait for one listing, or for the one after it, and get the same."""
+    lab.commit()
+    asked: list[float] = []
+    go, real = threading.Event(), worktrees
+
+    def slow(common_dir: str, deadline_s: float) -> tuple[Checkout, ...]:
+        asked.append(deadline_s)
+        go.wait(30)
+        return real(common_dir, 5.0)
+
+    monkeypatch.setattr(cache_module, "worktrees", slow)
+    cache = WorktreeCache(lab.common_dir)
+    with ThreadPoolExecutor(10) as pool:
+        found = [pool.submit(cache.read, 30.0) for _ in range(10)]
+        until(lambda: asked)
+        go.set()
+        assert {each.result() for each in found} == {real(lab.common_dir)}
+    assert len(asked) <= 3
+
+
+def test_a_slow_git_answers_the_next_one_who_asks(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has waited long enough is told so, who comes later at once, and what git listed after that is used."""
+    lab.commit()
+    file = git_hangs(lab, monkeypatch)
+    cache = WorktreeCache(lab.common_dir, linger_s=30.0)
+    for patience in (0.05, 0.0):
+        with pytest.raises(GitTimeoutError, match="git worktree list has given no answer for"):
+            cache.read(patience)
+    flight = cache._flight
+    assert flight is not None
+    file.touch()
+    assert flight.done.wait(30)
+    monkeypatch.setenv("PATH", str(lab.base))
+    assert cache.read(0.0)[0].root == str(lab.repo)
