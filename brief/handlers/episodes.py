@@ -13,6 +13,7 @@ from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, span
 from brief.handlers.shape import Inputs, SessionInputs
 from brief.service import RepositoryService, RequestContext
+from brief.sessions.handover import leave
 from brief.sessions.processes import find_process
 from brief.support.daemon_threads import in_thread
 
@@ -29,6 +30,9 @@ class CloseInputs(SessionInputs):
     """The episode to close."""
 
     reason: str = Field(default="closed by command", min_length=1, max_length=200, description="why it ends")
+    pid: int | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="the client that ends it: it goes on in another that shows it too"
+    )
 
 
 class ListInputs(Inputs):
@@ -75,7 +79,10 @@ async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEp
 
     def work() -> OneEpisode:
         meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
-        return OneEpisode(episode=service.board.close(meant, clean(asked.reason), service.now()))
+        reason, now = clean(asked.reason), service.now()
+        if asked.pid is None:
+            return OneEpisode(episode=service.board.close(meant, reason, now))
+        return OneEpisode(episode=leave(service.board, meant, asked.pid, reason, now))
 
     return await in_thread(work)
 

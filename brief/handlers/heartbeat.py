@@ -14,7 +14,7 @@ from pydantic import Field
 
 from brief.core.model.brief import EpisodeState, Moment, Wire
 from brief.core.model.errors import GitError
-from brief.core.sessions.episode import Client, Episode, checked_id
+from brief.core.sessions.episode import Episode, checked_id, is_of_another
 from brief.core.sessions.start_text import prompt_text
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
@@ -28,6 +28,7 @@ from brief.handlers.waking import owes_brief, rules_for
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.channel_scope import scope_of_mod
 from brief.sessions.client_records import client_folder
+from brief.sessions.handover import note_client
 from brief.support.channels import Scope
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
@@ -157,19 +158,21 @@ def _heard(
     here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
     service.served.note(checked_id(asked.session), now)
-    if asked.pid is not None and not service.board.shown_by.note(asked.session, Client(asked.pid, checkout), now):
+    if asked.pid is not None and not note_client(service.board, asked.session, asked.pid, checkout, now):
         return here, False
     known = service.board.one(asked.session)
     episode = None if known is None else known.episode
-    if episode is None or (episode.state, episode.checkout) != (state, checkout) or _is_of_another(episode, asked.pid):
+    if episode is None or _is_new(episode, asked, state, checkout):
         said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
         opened(service, here, said)
     return here, True
 
 
-def _is_of_another(episode: Episode, pid: int | None) -> bool:
-    """Whether the record names another process than the one that speaks."""
-    return pid is not None and (episode.process is None or episode.process.pid != pid)
+def _is_new(episode: Episode, asked: MindedInputs, state: EpisodeState, checkout: str) -> bool:
+    """Whether a client says something of its episode that the record does not."""
+    names_process = asked.pid is not None and episode.process is None
+    moved = (episode.state, episode.checkout) != (state, checkout)
+    return moved or names_process or is_of_another(episode, asked.pid)
 
 
 async def _waking(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:

@@ -8,14 +8,16 @@ from typing import Literal
 from pydantic import Field
 
 from brief.core.model.brief import EpisodeState, Wire
-from brief.core.sessions.episode import Episode
+from brief.core.sessions.episode import Episode, checked_id
 from brief.core.sessions.start_text import prompt_text, start_text
-from brief.handlers.episodes import CloseInputs, OpenInputs, close_episode, open_episode
+from brief.core.text.sanitize import clean
+from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.outbox import concluded
 from brief.handlers.session_context import alerts_told, aside, brief_told
 from brief.handlers.shape import SessionInputs
 from brief.handlers.waking import is_woken, owes_brief, rules_of
 from brief.service import RepositoryService, RequestContext
+from brief.sessions.handover import leave, note_client
 from brief.support.daemon_threads import in_thread
 
 
@@ -46,7 +48,7 @@ async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
     await service.turns.settle(asked.session)
     request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
     if asked.session is not None and service.context.absence is None:
-        await aside(_noted(service, asked, asked.session))
+        await aside(_noted(service, request, asked, asked.session))
     if asked.event in ("stop", "session-end") or _is_told_already(service, asked):
         return HookAnswer(context="")
     context = await _composed(service, request, asked)
@@ -63,20 +65,24 @@ def hook_text(answer: HookAnswer) -> str:
 # ---------------------------------------------------------------- the episode
 
 
-async def _noted(service: RepositoryService, asked: HookInputs, session: str) -> None:
+async def _noted(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> None:
     before = next((one.episode for one in service.board.known() if one.episode.id == session), None)
     if asked.event == "session-end":
         if before is not None:
-            reason = f"its client ended it: {asked.reason or 'no reason given'}"
-            await close_episode(service, CloseInputs(root=asked.root, session=session, reason=reason))
+            reason = clean(f"its client ended it: {asked.reason or 'no reason given'}")
+            await in_thread(lambda: leave(service.board, session, asked.pid, reason, service.now()))
     elif asked.event != "stop" or before is not None:
-        await open_episode(service, _opened(asked, before))
+        await in_thread(lambda: _opened(service, request, asked, before))
 
 
-def _opened(asked: HookInputs, before: Episode | None) -> OpenInputs:
+def _opened(service: RepositoryService, request: RequestContext, asked: HookInputs, before: Episode | None) -> None:
+    """Note what the session does; one that another client has stays as that one says."""
+    session, now = checked_id(asked.session or ""), service.now()
+    if asked.pid is not None and not note_client(service.board, session, asked.pid, request.query.checkout, now):
+        return
     known = before.provider if before and asked.provider == "unknown" else asked.provider
     state = _state(asked, before)
-    return OpenInputs(root=asked.root, session=asked.session, provider=known, state=state, pid=asked.pid)
+    opened(service, request, OpenInputs(root=asked.root, session=session, provider=known, state=state, pid=asked.pid))
 
 
 def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from brief.core.model.brief import EpisodeState, Moment, Wire
 from brief.core.model.errors import RepositoryError
-from brief.core.sessions.episode import Episode
+from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
 from brief.handlers.episodes import OpenInputs, open_episode
@@ -102,18 +102,13 @@ def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None
         return "a mod of the client minds this session"
     if not service.waiters.note(asked.client, asked.since):
         return "another process waits beside this client, which began later"
-    if episode is None or _is_of_another(episode, asked.pid):
+    if episode is None or is_of_another(episode, asked.pid):
         return None
     now = service.board.wakes.instant(service.now())
     began = now.wall - timedelta(seconds=(now.steady or asked.since) - asked.since)
     if episode.closed is not None and episode.closed > began:
         return "the session was closed while it waited"
     return None
-
-
-def _is_of_another(episode: Episode, pid: int | None) -> bool:
-    """Whether the record follows another client that shows the session too: it may end, and this one goes on."""
-    return pid is not None and episode.process is not None and episode.process.pid != pid
 
 
 async def _opened(service: RepositoryService, asked: WaitInputs) -> None:

@@ -170,9 +170,11 @@ def test_session_that_two_clients_show(place: Waiting) -> None:
     place.wait(since=began, pid=1, process_start=1)
     place.after(1)
     place.hook("session-start", provider="claude-code", pid=2)
-    place.wait(pid=2, process_start=2)
+    later = place.steady
+    place.wait(since=later, pid=2, process_start=2)
+    place.after(1)
     place.board.close(ANN, "its process ended", place.clock.now)
-    assert place.wait(since=began, pid=1, process_start=1).again_seconds is not None
+    assert place.wait(since=later, pid=2, process_start=2).again_seconds is not None
     episode = place.episode()
     assert episode is not None
     assert episode.is_open

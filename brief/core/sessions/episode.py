@@ -31,6 +31,7 @@ class Client(NamedTuple):
 
     pid: int
     checkout: str
+    process: Process | None = None
 
 
 class Episode(Wire):
@@ -63,6 +64,18 @@ class KnownEpisode(Wire):
     def state(self) -> EpisodeState:
         """The state it gave, or unknown where this server has only read about it, or has not heard it of late."""
         return self.episode.state if self.standing == "heard" else EpisodeState.UNKNOWN
+
+
+def best_known(before: Process | None, now: Process | None) -> Process | None:
+    """The process of an episode, as recorded before and found now: what could not be read now is kept as it was."""
+    if now is None or (before is not None and before.pid == now.pid and now.start is None):
+        return before
+    return now
+
+
+def is_of_another(episode: Episode, pid: int | None) -> bool:
+    """Whether the record follows another client than the process `pid`; where either is not known, nobody is another."""
+    return pid is not None and episode.process is not None and episode.process.pid != pid
 
 
 def checked_id(text: str) -> str:

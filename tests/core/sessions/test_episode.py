@@ -8,7 +8,16 @@ import pytest
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
-from brief.core.sessions.episode import KnownEpisode, checked_id, checked_provider, meant, worth_storing
+from brief.core.sessions.episode import (
+    KnownEpisode,
+    Process,
+    best_known,
+    checked_id,
+    checked_provider,
+    is_of_another,
+    meant,
+    worth_storing,
+)
 from samples import NOW, ago, episode
 
 ONE, TWO = episode("one"), episode("two")
@@ -72,3 +81,23 @@ def test_an_episode_is_open_until_it_is_closed() -> None:
 def test_a_hearing_is_written_down_once_a_minute(seconds: int, worth: bool) -> None:
     """A hearing a minute from the stored one is written, also when the clock was set back."""
     assert worth_storing(NOW, NOW + timedelta(seconds=seconds)) is worth
+
+
+@pytest.mark.parametrize(
+    ("recorded", "pid", "is_other"),
+    [(7, 8, True), (7, 7, False), (None, 7, False), (7, None, False), (None, None, False)],
+)
+def test_record_of_another_client(recorded: int | None, pid: int | None, is_other: bool) -> None:
+    """A record is another client's where both processes are known and differ, and only there."""
+    process = None if recorded is None else Process(pid=recorded, start=1, boot="b", table="t")
+    assert is_of_another(episode(process=process), pid) is is_other
+
+
+def test_process_that_could_not_be_read() -> None:
+    """What could not be read of a process now is known from before, and another process is another."""
+    was = Process(pid=7, start=1, boot="b", table="t")
+    for pid, start, kept in ((7, None, True), (7, 2, False), (8, None, False)):
+        now = Process(pid=pid, start=start, boot=None, table=None)
+        assert best_known(was, now) == (was if kept else now)
+    assert best_known(was, None) == was
+    assert best_known(None, was) == was

@@ -41,7 +41,8 @@ export function draw($: EngineInterface, run: Run, now: number): void {
 /** End the episode of a session that is over; the server would notice by itself, and later. */
 export async function close($: EngineInterface, run: Run, session: string, reason: string, patienceMs?: number): Promise<void> {
   if (run.checkout === null) return
-  await ask($, run.checkout, 'POST', '/episodes/close', { session, reason: `its client ended it: ${reason}` }, patienceMs)
+  const told = { session, reason: `its client ended it: ${reason}`, pid: run.pid }
+  await ask($, run.checkout, 'POST', '/episodes/close', told, patienceMs)
 }
 
 async function look($: EngineInterface, run: Run, now: number): Promise<void> {

@@ -238,7 +238,7 @@ test('after /clear the old episode ends, the new one begins, and the looks go on
   made.session = 'two'
   await clock.advance(1_000)
   await clock.advance(60_000)
-  expect(at(made, '/episodes/close')).toEqual([{ root: '/repo', session: 'one', reason: 'its client ended it: clear' }])
+  expect(at(made, '/episodes/close')).toEqual([{ root: '/repo', session: 'one', reason: 'its client ended it: clear', pid: 4711 }])
   expect(at(made, '/episodes/heartbeat').map(each => each['session'])).toEqual(['one', 'two', 'two'])
 })
 

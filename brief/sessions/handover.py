@@ -1,0 +1,64 @@
+"""An episode that several clients show: which of them its record follows, and what becomes of it when one of them ends."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from brief.core.model.brief import EpisodeState
+from brief.core.sessions.episode import Client, Episode, is_of_another
+from brief.core.sessions.life import Life
+from brief.sessions.board import Board
+from brief.sessions.processes import find_process, process_life
+
+
+def note_client(board: Board, episode_id: str, pid: int, checkout: str, now: datetime) -> bool:
+    """Note that a client spoke for an episode; whether it has it, which of those heard of late the first does.
+
+    The one that the record follows was there before, also where an earlier server heard it.
+    """
+    known = board.one(episode_id)
+    episode = None if known is None else known.episode
+    if episode is not None and episode.process is not None and is_of_another(episode, pid):
+        first = episode.process
+        if not board.shown_by.knows(episode_id, first.pid):
+            board.shown_by.note(episode_id, Client(first.pid, episode.checkout, first), episode.heard)
+    return board.shown_by.note(episode_id, Client(pid, checkout, find_process(pid)), now)
+
+
+def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: datetime) -> Episode:
+    """Close an episode that a client ended, unless another client may still show it: that one has it from then on.
+
+    A client that does not tell its process ends it for all, unless several are known to show it.
+    """
+    episode = board.opened(episode_id)
+    others = board.shown_by.leave(episode_id, pid, now)
+    process = episode.process
+    if process is not None and is_of_another(episode, pid) and process_life(process) is not Life.GONE:
+        return episode
+    if pid is None and len(others) > 1:
+        return episode
+    if pid is not None and others:
+        return _hand_over(board, episode, others[0], now)
+    return board.close(episode_id, reason, now)
+
+
+def hand_over(board: Board, episode_id: str, now: datetime) -> bool:
+    """Let the next client have an episode whose own process has ended; False where no other shows it."""
+    episode = board.opened(episode_id)
+    others = board.shown_by.leave(episode_id, episode.process.pid if episode.process else None, now)
+    if others:
+        _hand_over(board, episode, others[0], now)
+    return bool(others)
+
+
+def _hand_over(board: Board, episode: Episode, client: Client, now: datetime) -> Episode:
+    known = board.open(
+        episode.id,
+        provider=episode.provider,
+        checkout=client.checkout,
+        branch=episode.branch if client.checkout == episode.checkout else None,
+        process=client.process,
+        state=EpisodeState.UNKNOWN,
+        now=now,
+    )
+    return known.episode
