@@ -155,15 +155,24 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
     except leases.NoServerError as absence:
         if capability.kind == "command":
             raise NoServerError(f"whether this was done is not known: {absence}") from None
-        if capability.in_memory:
-            raise NoServerError(f"{' '.join(capability.cli)} unread: {absence}") from None
-        return _alone(capability, here, asked, str(absence))
+        return _unanswered(capability, here, asked, str(absence))
+    declined = fast.why_declined(answer)
+    if declined is not None and capability.kind == "query":
+        return _unanswered(capability, here, asked, declined)
     try:
         return _understood(capability, answer)
     except ValidationError:
         raise NoServerError(
-            "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+            declined
+            or "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
         ) from None
+
+
+def _unanswered(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
+    """What can be read without a server; raises NoServerError for what is in a server's memory alone."""
+    if capability.in_memory:
+        raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(absence, 1_000)}")
+    return _alone(capability, here, asked, absence)
 
 
 def _understood(capability: Capability, answer: fast.Answer) -> Wire:

@@ -34,6 +34,7 @@ READ_SECONDS = 0.05
 PING_SECONDS = 0.15
 """How long a server that left a question open has to show that it is not silent."""
 MOST_BYTES = 16 * 1024 * 1024
+_MOST_REASON = 400
 _NO_UID = 2**32 - 1
 _NOT_SENT = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError, PermissionError)
 """Faults of connecting: nobody received the call."""
@@ -53,6 +54,24 @@ class Answer:
     def json(self) -> Any:
         """The body as JSON; ValueError where it is none."""
         return read_json(self.body)
+
+
+DECLINED = (401, 403, 503)
+"""The statuses by which a server, or what stands in its place, says nothing about what was asked."""
+
+
+def why_declined(answer: Answer) -> str | None:
+    """Why a server does not answer, with the code and its reason; None where it did, or refused the question itself."""
+    if answer.status not in DECLINED:
+        return None
+    try:
+        told = answer.json()
+    except (ValueError, RecursionError):
+        told = None
+    error = told.get("error") if isinstance(told, dict) else None
+    return f"the server answered {answer.status}: {error if isinstance(error, str) else 'it gave no reason'}"[
+        :_MOST_REASON
+    ]
 
 
 def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by its name

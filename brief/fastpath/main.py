@@ -43,7 +43,7 @@ def run(words: list[str], meanwhile: Callable[[], object] | None = None) -> int 
 
 
 def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | None:
-    from brief.fastpath.ask import ask  # noqa: PLC0415 - read_arguments decides first whether anybody is asked
+    from brief.fastpath.ask import ask, why_declined  # noqa: PLC0415 - read_arguments decides first whether anybody is asked
     from brief.fastpath.lease import NoServerError  # noqa: PLC0415 - likewise
 
     try:
@@ -63,7 +63,12 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
             unanswered[here.common_dir] = str(absence)
         return None
     if answer.status != 200:
-        return None if is_query or answer.status in _UNFIT else _tell_problem(answer)
+        if not is_query:
+            return None if answer.status in _UNFIT else _tell_problem(answer)
+        declined = why_declined(answer)
+        if declined is not None:
+            unanswered[here.common_dir] = declined
+        return None
     put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
     is_unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
     return call.entry[3] if is_unsatisfied else ANSWERED

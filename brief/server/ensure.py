@@ -57,7 +57,7 @@ def ensure(here: Located) -> Ensured:
     silent_until = begun + SILENT_SECONDS
     start: subprocess.Popen[bytes] | None = None
     while True:
-        status, why = ping(here)
+        status, why, is_silent = _ask_holder(here)
         if status is not None:
             if start is not None or not status.get("outdated"):
                 return Ensured(status, started=start is not None and start.pid == status["pid"])
@@ -73,7 +73,9 @@ def ensure(here: Located) -> Ensured:
             start = _start(here)
         elif start.poll() is not None:
             _refuse_failed(start)
-            if now > silent_until:
+            if not is_silent:
+                silent_until = now + SILENT_SECONDS
+            elif now > silent_until:
                 _end_silent(here, why)
                 silent_until = now + SILENT_SECONDS
             time.sleep(RETRY_SECONDS)
@@ -83,18 +85,27 @@ def ensure(here: Located) -> Ensured:
 
 def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
     """What the holder says of itself, or None and why nobody who holds the repository answers."""
+    status, why, _ = _ask_holder(here)
+    return status, why
+
+
+def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
+    """What the holder says of itself, or None and why nobody who holds answers; and whether nothing was heard of it."""
     try:
         answer = fast.ask(here.common_dir, "GET", "/server", [("root", here.name)], seconds=PING_SECONDS)
         status = answer.json()
     except leases.NoServerError as fault:
-        return None, str(fault)
+        return None, str(fault), True
     except ValueError:
-        return None, "the answer is no JSON"
+        return None, "the answer is no JSON", True
+    declined = fast.why_declined(answer)
+    if declined is not None:
+        return None, clean(declined, 400), False
     if answer.status != 200 or not isinstance(status, dict):
-        return None, f"the answer is {answer.status}: {clean(str(status))}"
+        return None, f"the answer is {answer.status}: {clean(str(status))}", True
     if status.get("standing") != "holds":
-        return (None, f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}")
-    return status, ""
+        return None, f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}", True
+    return status, "", False
 
 
 def begin(here: Located) -> None:

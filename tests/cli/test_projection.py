@@ -204,3 +204,22 @@ def test_fault_that_nobody_foresaw(
     monkeypatch.setattr("brief.cli.projection.run", fail)
     assert main(["brief", "--root", str(lab.repo)]) == 1
     assert capfd.readouterr() == ("", "majordomus: ZeroDivisionError that nobody foresaw: a b; please report it\n")
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "503 Service Unavailable"])
+@pytest.mark.parametrize("body", [b'{"error": "not today"}', b"<html>", b""], ids=repr)
+def test_server_that_declines(lab: Lab, status: str, body: bytes) -> None:
+    """What answers without saying anything of the question leaves nobody without a page: code and reason are in it."""
+    code, path = status[:3], lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path)
+    why = f"the server answered {code}: {'not today' if b'today' in body else 'it gave no reason'}"
+    with listening(path, saying(answer(body, status=status))) as requests:
+        brief = lab.majordomus("brief", "--format", "json")
+        assert len(requests) == 1
+        assert (brief.returncode, brief.stderr) == (0, "")
+        by = json.loads(brief.stdout)["answered_by"]
+        assert (by["kind"], by["reason"]) == ("self", why)
+        alerts = lab.majordomus("alerts", "list")
+        assert (alerts.returncode, alerts.stderr) == (0, "")
+        peers = lab.majordomus("peers", "list")
+        assert (peers.returncode, peers.stderr) == (1, f"majordomus: peers list unread: {why}\n")

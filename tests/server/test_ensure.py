@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.process import describe_process
-from impostor import write_lease
+from impostor import answer, listening, saying, write_lease
 from process_helpers import start_of
+from readers_reach import SERVER
 from sandbox import Lab, until
 from serving import (
     SIGNAL_BEFORE,
@@ -155,11 +156,10 @@ def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
 
 def test_why_a_start_failed_is_told(lab: Lab) -> None:
     """What the new server said before it ended is the sentence of the command."""
-    lab.state.mkdir()
-    (lab.state / "majordomus.db").write_bytes(b"no database")
+    (lab.state / "lease.lock").mkdir(parents=True)
     told = _ensure(lab)
     assert told.returncode == 1
-    assert "majordomus.db cannot be used (file is not a database)" in told.stderr
+    assert f"no server can be held: {lab.state} cannot be written (Is a directory)" in told.stderr
     assert "Traceback" not in told.stderr
     assert left_behind(lab) == []
 
@@ -228,3 +228,42 @@ def test_a_start_that_lost_says_nothing(lab: Lab) -> None:
     """A server that finds the lease taken ends at once, with its own code and without a word."""
     serve(lab)
     assert finish(launch(lab, spawn=True)) == (3, "", "")
+
+
+_LATE = """
+import subprocess
+import brief.server.ensure as ensure
+real = ensure._start
+
+def start(here):
+    real(here)
+    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], **silent)
+
+ensure._start = start
+from brief.cli.main import main
+sys.exit(main(["serve", "ensure"]))
+"""
+"""`serve ensure` whose own server is still loading when that of somebody else answers."""
+
+
+def test_a_server_that_somebody_else_started_was_there(lab: Lab) -> None:
+    """Started is only what this very call started, however long that takes to find the lease taken."""
+    code, out, err = finish(python(lab, _LATE), 60.0)
+    assert (code, out[:15]) == (0, "already there: "), err
+
+
+def test_a_holder_that_declines_is_not_ended(lab: Lab) -> None:
+    """Who answers that it has no time is not silent: it is asked again, and lives on when the command gives up."""
+    lab.state.mkdir(mode=0o700)
+    holder = python(lab, SERVER, "brief.server", lab.common_dir)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    path = lab.runtime / "a.sock"
+    write_lease(lab.common_dir, path, pid=holder.pid)
+    busy = answer(b'{"error": "too many calls"}', status="503 Service Unavailable")
+    with listening(path, saying(busy)) as requests:
+        code, _, err = finish(python(lab, "import brief.server.ensure as e\ne.START_SECONDS = 1\n" + _QUICK), 60.0)
+    assert (code, "the server answered 503: too many calls" in err) == (1, True), err
+    assert len(requests) > 1
+    assert holder.poll() is None

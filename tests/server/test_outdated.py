@@ -70,6 +70,22 @@ def test_a_replaced_binary_is_told_and_replaces_the_server(lab: Lab, installed: 
     assert (known["episode"]["id"], known["standing"]) == ("kept", "unheard")
 
 
+def test_the_same_version_installed_again(lab: Lab, installed: Path) -> None:
+    """Files of the same version that took the place of those that run are told, and replaced like another version."""
+    old = serve(lab)
+    assert status(lab)["outdated"] is None
+    path = installed / "__init__.py"
+    again = path.with_name("again")
+    again.write_text(path.read_text())
+    again.rename(path)
+    told = f"outdated: runs {__version__}, which was installed again since"
+    assert status(lab)["outdated"] == told
+    assert told in lab.majordomus("serve", "status").stdout
+    assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")
+    assert finish(old)[0] == 0
+    assert status(lab)["outdated"] is None
+
+
 def test_a_command_that_writes_replaces_it_too(lab: Lab, installed: Path) -> None:
     """What writes makes sure of a server first, and so of one that is not outdated."""
     old = serve(lab)
