@@ -39,6 +39,7 @@ from brief.sections.context import SectionContext, SectionQuery, Sessions, own_e
 from brief.sections.peers import peers_of, with_one_less
 from brief.sessions.board import Board
 from brief.sessions.client_records import SeenSessions, seen_folder
+from brief.sessions.endings import Endings
 from brief.support.channels import Channels
 from brief.support.daemon_threads import in_thread
 from brief.support.delivery import Turns
@@ -144,6 +145,7 @@ class RepositoryService:
         self.channels = Channels()
         self.turns = Turns()
         self._sessions = sessions
+        self._endings = Endings(sessions, common_dir, now) if isinstance(sessions, Board) else None
         self._absence = absence
         self._identity = identity
         self._told = composed
@@ -176,6 +178,11 @@ class RepositoryService:
         needs_trust = channel is not None and channel.scope == "user"
         return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
 
+    def end_lost(self) -> None:
+        """Close every episode that has ended although nobody said so; raises MajordomusError."""
+        if self._endings is not None:
+            self._endings.look()
+
     @property
     def board(self) -> Board:
         """The board, which only a server has; raises NoServerError elsewhere."""
@@ -196,6 +203,8 @@ class RepositoryService:
         self, root: str, session: str | None = None, *, local: bool = False, hurried: bool = False
     ) -> RequestContext:
         """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files, not on git."""
+        if self._endings is not None and not hurried:
+            self._endings.refresh()
         here, policy, settings, untrusted = self.checkout_config(root)
         query = SectionQuery(root=here.root, settings=settings, session=session, local=local)
         context = replace(self.context, worktrees=self._hurried_worktrees) if hurried else self.context

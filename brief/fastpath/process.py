@@ -79,23 +79,38 @@ def describe_process(pid: int) -> dict[str, Any]:
     }
 
 
-def recorded_process(record: dict[str, Any]) -> Reading[int]:
+def may_have_ended(pid: int) -> bool:
+    """Whether it is worth asking if a process has ended, at a tenth of what the answer costs; False is no proof.
+
+    A free number and a process that has ended have no program any more, and one that took the number over hides here.
+    """
+    try:
+        os.kill(pid, 0)
+        os.readlink(f"{PROC}/{pid}/exe")
+    except OSError as fault:
+        return not isinstance(fault, PermissionError)
+    return False
+
+
+def recorded_process(
+    record: dict[str, Any], boot: Reading[str] | None = None, table: Reading[str] | None = None
+) -> Reading[int]:
     """The number of the process that a record names, while that very process runs; absent once it is proven gone.
 
-    A record that names no table is taken for one of our own.
+    A record that names no table is taken for one of our own. Who asks for many reads `boot` and `table` once.
     """
-    pid, start, boot, table = (record.get(key) for key in ("pid", "process_start", "boot_id", "process_table"))
+    pid, start, of_boot, of_table = (record.get(key) for key in ("pid", "process_start", "boot_id", "process_table"))
     if type(pid) is not int or not 0 < pid <= MOST_PID:
         return ABSENT
-    this_boot, this_table = boot_id(), process_table()
-    if boot is not None and isinstance(this_boot, Known) and boot != this_boot.value:
+    boot, table = boot or boot_id(), table or process_table()
+    if of_boot is not None and isinstance(boot, Known) and of_boot != boot.value:
         return ABSENT
-    if table is not None and table != (this_table.value if isinstance(this_table, Known) else ""):
-        return this_table if isinstance(this_table, Unknown) else Unknown(f"process {pid} is in another process table")
+    if of_table is not None and of_table != (table.value if isinstance(table, Known) else ""):
+        return table if isinstance(table, Unknown) else Unknown(f"process {pid} is in another process table")
     found = process_start(pid)
     if not isinstance(found, Known):
         return found
-    if start is None or (boot is not None and isinstance(this_boot, Unknown)):
+    if start is None or (of_boot is not None and isinstance(boot, Unknown)):
         return Unknown(f"process {pid} may be a later one of the same number")
     return Known(pid) if found.value == start else ABSENT
 

@@ -35,6 +35,7 @@ from brief.sessions import episodes as rows
 from brief.sessions import follow_ups as signal_rows
 from brief.sessions.clients import Clients
 from brief.sessions.database import Database
+from brief.sessions.processes import known_life
 from brief.sessions.wakes import Wakes
 
 
@@ -119,10 +120,10 @@ class Board:
             return dict(self._tasks)
 
     def owner(self, episode_id: str) -> Owner:
-        """Alive where it is open and was heard here of late, gone where it is closed, else unknown."""
-        with self._memory:
-            if episode_id in self._open:
-                return Owner.ALIVE if self._standing(episode_id) == "heard" else Owner.UNKNOWN
+        """Whether an open session lives, by its process or as it was heard; gone where it is closed, else unknown."""
+        known = self.one(episode_id)
+        if known is not None:
+            return Owner(known_life(known))
         return Owner.GONE if rows.get_episode(self._database, episode_id) else Owner.UNKNOWN
 
     def claims(self) -> tuple[Claim, ...]:

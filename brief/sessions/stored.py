@@ -16,6 +16,7 @@ from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions.database import Database
+from brief.sessions.processes import known_life
 
 
 class StoredSessions:
@@ -49,10 +50,12 @@ class StoredSessions:
             return rows.current_tasks(database) if database else {}
 
     def owner(self, episode_id: str) -> Owner:
-        """Gone where the episode was stored as closed; else unknown, since nobody was heard."""
+        """Gone where the episode was stored as closed; else by its process, since nobody was heard."""
         with self._opened() as database:
             stored = rows.get_episode(database, episode_id) if database else None
-        return Owner.GONE if stored and not stored.is_open else Owner.UNKNOWN
+        if stored is None:
+            return Owner.UNKNOWN
+        return Owner(known_life(KnownEpisode(episode=stored, standing="unheard"))) if stored.is_open else Owner.GONE
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - whoever asks, nothing is told
         """Nothing: what is owed waits for a server, which knows what it told."""

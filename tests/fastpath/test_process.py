@@ -11,7 +11,13 @@ import pytest
 
 from brief.fastpath import process as processes
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.fastpath.process import describe_process, process_start, process_table, recorded_process
+from brief.fastpath.process import (
+    describe_process,
+    may_have_ended,
+    process_start,
+    process_table,
+    recorded_process,
+)
 from process_helpers import IN_ANOTHER_PID_NAMESPACE, WITHOUT_PROC, mount_namespace_refusal, start_of
 
 OTHER_BOOT = "00000000-0000-0000-0000-000000000000"
@@ -155,3 +161,13 @@ def test_proc_of_another_namespace() -> None:
     with subprocess.Popen(["sleep", "60"]) as other:
         assert answers(IN_ANOTHER_PID_NAMESPACE, 1)[0] == "Unknown"
         other.kill()
+
+
+def test_doubt() -> None:
+    """A process that runs is not doubted; one that has ended is, whether or not somebody waited for it."""
+    with subprocess.Popen(["sleep", "60"], stdout=subprocess.PIPE) as child:
+        assert not may_have_ended(child.pid)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert may_have_ended(child.pid)
+    assert may_have_ended(child.pid)

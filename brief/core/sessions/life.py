@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.sessions.episode import Episode, KnownEpisode
 
 
@@ -43,6 +43,13 @@ def is_silent(heard: datetime, watched_since: datetime, now: datetime) -> bool:
     future: that too is no hearing of late.
     """
     return abs(now - heard) > SILENT_AFTER and abs(now - watched_since) > SILENT_AFTER
+
+
+def session_life(process: Life, liveness: Liveness) -> Life:
+    """Whether the session of an open episode lives: by its process, else as long as it was heard of late."""
+    if process is Life.UNKNOWN and liveness == "heard":
+        return Life.ALIVE
+    return process
 
 
 def ending(episode: Episode, process: Life, now: datetime, *, is_removed: bool, is_silent: bool) -> str | None:

@@ -15,6 +15,7 @@ from brief.core.sessions.life import (
     ending,
     in_order,
     is_silent,
+    session_life,
 )
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -86,3 +87,11 @@ def test_waiting_comes_first() -> None:
         ]
     )
     assert [one.episode.id for one in listed] == ["early", "late", "stale", "busy"]
+
+
+def test_session_of_a_process() -> None:
+    """A session lives as its process does; where that is not known, for as long as it is heard."""
+    assert session_life(Life.GONE, "heard") is Life.GONE
+    assert session_life(Life.ALIVE, "silent") is Life.ALIVE
+    assert session_life(Life.UNKNOWN, "heard") is Life.ALIVE
+    assert session_life(Life.UNKNOWN, "unheard") is session_life(Life.UNKNOWN, "silent") is Life.UNKNOWN
