@@ -72,6 +72,8 @@ def line_file(here: Located, session: str | None) -> str:
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str | None:
     """The line that was composed last, with its age in front, None where none was; `now` in seconds since the epoch."""
+    from brief.fastpath.age import ago  # noqa: PLC0415 - a server's line is not old
+
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
         line = without_steering((read_small(path) or "").strip().partition("\n")[0])
@@ -80,22 +82,13 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
         except OSError:
             continue
         if line:
-            return fit(f"no answer, as of {_age(now - composed)}{SEPARATOR}{line}", columns)
+            return fit(f"no answer, as of {ago(now - composed)}{SEPARATOR}{line}", columns)
     return None
 
 
 def is_plain(session: str) -> bool:
     """Whether the id of a session can be part of a file's name."""
     return "/" not in session and "\0" not in session and len(session) <= MOST_SESSION
-
-
-def _age(seconds: float) -> str:
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return "just now"
-    if minutes < 60:
-        return f"{minutes}m ago"
-    return f"{minutes // 60}h ago" if minutes < 48 * 60 else f"{minutes // (24 * 60)}d ago"
 
 
 def fit(line: str, columns: int | None) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from brief.core.model.brief import EpisodeState, Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
-from brief.core.text.sanitize import ago, clean, span
+from brief.core.text.sanitize import ago, clean, elapsed
 from brief.handlers.shape import Inputs, SessionInputs
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.handover import leave
@@ -123,5 +123,5 @@ def list_text(answer: Episodes) -> str:
 def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
     told = {"unheard": "unheard since the server started", "silent": "silent"}.get(standing, state.value)
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
-    times = f"open {span(at - episode.since)}, heard {ago(at - episode.heard)}"
+    times = f"open {elapsed(at - episode.since)}, heard {ago(at - episode.heard)}"
     return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

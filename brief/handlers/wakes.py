@@ -11,7 +11,7 @@ from pydantic import Field
 from brief.core.model.brief import EpisodeState, Moment, Wire
 from brief.core.model.errors import ConflictError, MajordomusError
 from brief.core.sessions.episode import Episode, KnownEpisode
-from brief.core.text.sanitize import ago, clean, span
+from brief.core.text.sanitize import ago, clean, elapsed, span
 from brief.core.wakes.rules import WakeStatus, standing
 from brief.core.wakes.state import Change, WakeState, prompted, queued, unchanged, withdrawn
 from brief.handlers.outbox import due_at
@@ -159,7 +159,7 @@ def _standing(
 
 def wakes_text(answer: AllWakes) -> str:
     """A line for each session, or for the one that was asked about; what was counted stands below."""
-    paused = f"; all are paused, since {span(answer.at - answer.paused)}" if answer.paused else ""
+    paused = f"; all are paused, since {elapsed(answer.at - answer.paused)}" if answer.paused else ""
     count, told = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{paused}"]
     for one in told:

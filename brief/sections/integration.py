@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from brief.core.model.brief import IntegrationSection, QueueEntry, Row, Status
-from brief.core.text.sanitize import ago, clean
+from brief.core.model.brief import IntegrationSection, QueueEntry, Row, Status, wire_time
+from brief.core.text.sanitize import ago, clean, is_ahead
 from brief.integration.observation import Observation, read
 from brief.sections.context import SectionContext, SectionQuery
 
@@ -26,34 +26,45 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
     observation = read(f"{context.state_dir}/observation.json")
     if observation is None:
         return _unread(f"the branches were never looked at; run {REFRESH}")
-    return _section(observation, context.now(), timedelta(minutes=query.settings.integration.refresh_minutes))
+    now = context.now()
+    if is_ahead(now - observation.observed_at):
+        when = wire_time(observation.observed_at.replace(microsecond=0))
+        return _unread(f"the branches were looked at {when}, which lies ahead of this clock; run {REFRESH}")
+    return _section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes))
 
 
 def _unread(reason: str) -> IntegrationSection:
-    return IntegrationSection(status=Status.UNREAD, headline="the queue could not be told", reason=reason)
+    return IntegrationSection(status=Status.UNREAD, headline="the queue is unknown", reason=reason)
 
 
 def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:
-    waiting = observation.entries
-    left_out = observation.omitted
+    waiting, left_out = observation.entries, observation.omitted
+    age = now - observation.observed_at
+    gaps = [_old(age, fresh_for)] if age > fresh_for else []
+    gaps += [f"{left_out} more branches were not looked at: only the latest {len(waiting)} are"] if left_out else []
     return IntegrationSection(
-        status=Status.PARTIAL if left_out else Status.READ,
-        headline=_headline(observation, now, fresh_for),
+        status=Status.PARTIAL if gaps else Status.READ,
+        headline=_headline(observation, now),
         rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
-        data=observation.data(),
-        reason=f"{left_out} more branches were not looked at: only the latest {len(waiting)} are" if left_out else None,
+        data=observation.data().model_copy(update={"stale": age > fresh_for}),
+        reason="; ".join(gaps) or None,
         as_of=observation.observed_at,
         omitted=left_out,
     )
 
 
-def _headline(observation: Observation, now: datetime, fresh_for: timedelta) -> str:
+def _old(age: timedelta, fresh_for: timedelta) -> str:
+    limit = f"{fresh_for // timedelta(minutes=1)} minutes (integration.refresh_minutes)"
+    return f"the branches were looked at {ago(age)}, which is older than {limit}; run {REFRESH}"
+
+
+def _headline(observation: Observation, now: datetime) -> str:
     count = len(observation.entries) + observation.omitted
     noun = "branch" if count == 1 else "branches"
     begun = f", next {clean(observation.next, 60)}" if observation.next else ""
-    age = now - observation.observed_at
-    old = f", older than integration.refresh_minutes: {REFRESH}" if age > fresh_for else ""
-    return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {ago(age)}{old})"
+    return (
+        f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {ago(now - observation.observed_at)})"
+    )
 
 
 def _row(entry: QueueEntry, now: datetime) -> str:

@@ -12,7 +12,7 @@ from brief.core.sessions.claims import Claim, against, below
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
 from brief.core.sessions.task import Task
-from brief.core.text.sanitize import clean, span, wire
+from brief.core.text.sanitize import clean, elapsed, wire
 from brief.git import Checkout, find_checkout
 from brief.sections.boards import board_rows, checkout_boards, headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
@@ -164,7 +164,7 @@ def _state(peer: Peer, now: datetime) -> str:
         return f"{state} (seen, by its folder only)"
     if peer.standing == "heard":
         return state
-    told = f"{peer.standing} for {span(now - peer.heard)}" if peer.heard is not None else "never heard"
+    told = f"{peer.standing} for {elapsed(now - peer.heard)}" if peer.heard is not None else "never heard"
     return told if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {told}"
 
 

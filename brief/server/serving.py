@@ -7,7 +7,7 @@ from pydantic import Field
 from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import ConflictError
 from brief.core.sessions.life import is_waiting
-from brief.core.text.sanitize import clean, span, wire
+from brief.core.text.sanitize import clean, elapsed, span, wire
 from brief.handlers.shape import Capability, Http, Inputs
 from brief.server.holder import Holder
 from brief.service import RepositoryService
@@ -125,7 +125,7 @@ def status_text(answer: ServerStatus) -> str:
     losses = "".join(f"{clean(loss, 600)}\n" for loss in answer.losses)
     return (
         f"pid {answer.pid} {answer.standing} {clean(answer.common_dir, 400)}\n"
-        f"epoch {answer.epoch}, version {answer.version}, up for {span(answer.at - answer.since)}\n"
+        f"epoch {answer.epoch}, version {answer.version}, up for {elapsed(answer.at - answer.since)}\n"
         f"answers at {answer.socket}{tcp}\n"
         f"{count}; ends in {span(answer.ends_idle - answer.at)} if nobody calls\n"
         f"{outdated}"

@@ -58,14 +58,15 @@ def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
 
 
 def test_an_entry_that_was_never_written_is_removed(folder: Path) -> None:
-    """A server that was killed while it made its entry leaves an empty file, which goes once it is old."""
-    young, old = folder / "1.json", folder / "2.json"
+    """A server that was killed while it made its entry leaves an empty file, which goes once it is old, or dated ahead."""
+    young, old, ahead = folder / "1.json", folder / "2.json", folder / "3.json"
     folder.mkdir()
-    for path in (young, old):
+    for path in (young, old, ahead):
         path.touch()
     os.utime(old, (0, 0))
+    os.utime(ahead, (4_000_000_000, 4_000_000_000))
     assert read_entries(str(folder)) == entries.Listed((), ())
-    assert (young.exists(), old.exists()) == (True, False)
+    assert (young.exists(), old.exists(), ahead.exists()) == (True, False, False)
 
 
 @pytest.mark.parametrize("socket_is_left", [True, False])

@@ -182,10 +182,18 @@ def test_line_files_are_one_a_checkout() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "told"),
-    [(-5, "just now"), (59, "just now"), (60, "1m ago"), (3_599, "59m ago"), (3_600, "1h ago"), (172_800, "2d ago")],
+    [
+        (-61, "an unknown time ago"),
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "1m ago"),
+        (3_599, "59m ago"),
+        (3_600, "1h ago"),
+        (172_800, "2d ago"),
+    ],
 )
 def test_age(tmp_path: Path, seconds: int, told: str) -> None:
-    """The age of a line is told in one short word, and a clock that went back makes it no younger than now."""
+    """The age of a line is told in one short word, and of a file dated ahead of the clock it is unknown."""
     here = Located(str(tmp_path), str(tmp_path), str(tmp_path))
     (tmp_path / "majordomus/lines").mkdir(parents=True)
     (tmp_path / "majordomus/lines/primary").write_bytes(b"peers 1 \xff\nsecond\n")

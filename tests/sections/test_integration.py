@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brief.core.model.brief import IntegrationSection, QueueEntry, Status
+from brief.core.text.line import compose_line
 from brief.integration.observation import Observation, ObservationError
 from brief.sections.integration import answer
 from samples import NOW, ago, ask, context
@@ -85,12 +86,28 @@ def test_an_empty_queue_was_read(tmp_path: Path) -> None:
 
 
 def test_an_old_look_says_that_it_is_old(tmp_path: Path) -> None:
-    """Past integration.refresh_minutes the headline says so, with the command that looks again."""
+    """Past integration.refresh_minutes it is partial, with the command that looks again, and the line has its age."""
     observe(tmp_path, entry(), at=ago(hours=3))
-    assert asked(tmp_path, refresh_minutes=60).headline == (
-        "1 branch ahead of main, next fix "
-        "(looked at 3h ago, older than integration.refresh_minutes: majordomus queue refresh)"
+    found = asked(tmp_path, refresh_minutes=60)
+    assert (found.status, found.headline) == (Status.PARTIAL, "1 branch ahead of main, next fix (looked at 3h ago)")
+    assert found.reason == (
+        "the branches were looked at 3h ago, which is older than 60 minutes (integration.refresh_minutes); "
+        "run majordomus queue refresh"
     )
+    assert compose_line([found], NOW) == "queue 1, next fix 3h ago…?"
+
+
+def test_a_look_from_the_future_has_no_age(tmp_path: Path) -> None:
+    """What is dated ahead of this clock, by more than clocks differ, is unread with the reason, and never fresh."""
+    observe(tmp_path, entry(), at=NOW + timedelta(days=2))
+    found = asked(tmp_path)
+    assert (found.status, found.data) == (Status.UNREAD, None)
+    assert found.reason == (
+        "the branches were looked at 2026-03-07T12:00:00Z, which lies ahead of this clock; run majordomus queue refresh"
+    )
+    assert compose_line([found], NOW) == "queue ?"
+    observe(tmp_path, entry(), at=NOW + timedelta(seconds=30))
+    assert asked(tmp_path).status is Status.READ
 
 
 def test_branches_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:

@@ -208,12 +208,16 @@ class QueueEntry(Wire):
 
 
 class IntegrationData(Wire):
-    """The queue as it was observed; `open` counts the entries that hold something the base does not."""
+    """The queue as it was observed; `open` counts the entries that hold something the base does not.
+
+    `stale` is whether the observation is older than the policy's `integration.refresh_minutes`.
+    """
 
     open: int
     next: str | None
     observed_at: Moment
     queue: tuple[QueueEntry, ...]
+    stale: bool = False
 
 
 class DeriveData(Wire):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import UsageError
-from brief.core.text.sanitize import clean, span
+from brief.core.text.sanitize import clean, is_ahead, span
 
 TITLE_LIMIT = 200
 NEXT_LIMIT = 500
@@ -49,7 +49,7 @@ def believable_next(task: Task, now: datetime, stale_after: timedelta) -> NextAc
         limit = int(stale_after.total_seconds() // 60)
         said = f"set {span(age)} ago, and after {limit} minutes (session.freshness.stale_minutes) it is not repeated"
         return NextAction(text=None, withheld=said)
-    if age < timedelta(minutes=-1):
+    if is_ahead(age):
         return NextAction(text=None, withheld=f"set {span(-age)} in the future: a clock was moved")
     return NextAction(text=task.next_action, withheld=None)
 

@@ -29,7 +29,7 @@ from brief.core.model.brief import (
     TaskFact,
     count_urgent,
 )
-from brief.core.text.sanitize import ELLIPSIS, clean, span
+from brief.core.text.sanitize import ELLIPSIS, ago, clean, elapsed
 
 SEPARATOR = " · "
 
@@ -140,7 +140,7 @@ def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
     """What the line says of a section's data and whether anything is there; None where there is no data."""
     match data:
         case StateData(task=TaskFact(title=title, since=since)):
-            return (f"{fit(clean(title), _TITLE_CELLS) or 'task'} {span(now - since)}", True)
+            return (f"{fit(clean(title), _TITLE_CELLS) or 'task'} {elapsed(now - since)}", True)
         case StateData():
             return "", False
         case PeersData(count=count):
@@ -148,7 +148,8 @@ def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
         case MeshData(links=links):
             return f"mesh {len(links)}", bool(links)
         case IntegrationData(open=waiting):
-            return f"queue {waiting}{_next(data)}", waiting > 0
+            aged = f" {ago(now - data.observed_at)}" if data.stale else ""
+            return f"queue {waiting}{_next(data)}{aged}", waiting > 0
         case DeriveData(standing=standing):
             return f"derive {standing}", standing != "free"
         case AlertsData(shown=shown):

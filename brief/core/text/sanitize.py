@@ -16,11 +16,11 @@ from datetime import timedelta
 from wcwidth import grapheme_boundary_before
 
 from brief.core.text.fence import defused
+from brief.fastpath import age
 from brief.fastpath.sanitize import STEERING
 
 ELLIPSIS = "…"
 
-_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _LEAST_SCANNED = 8_192
 _SCANNED_A_CHARACTER = 8
 _MOST_MARKS = 4
@@ -88,14 +88,22 @@ def wire(text: str) -> str:
 
 def span(delta: timedelta) -> str:
     """A span in one short word, rounded down: `12m`, from an hour on `3h`, from two days on `2d`; negative is `0m`."""
-    if delta < _HOUR:
-        return f"{max(0, delta // _MINUTE)}m"
-    return f"{delta // _HOUR}h" if delta < 2 * _DAY else f"{delta // _DAY}d"
+    return age.span(delta.total_seconds())
+
+
+def elapsed(delta: timedelta) -> str:
+    """An age in one short word, as `span`, and `?` where what is dated lies ahead of the clock."""
+    return age.elapsed(delta.total_seconds())
 
 
 def ago(delta: timedelta) -> str:
-    """How long ago something was, as it stands in a sentence: `just now`, `12m ago`."""
-    return f"{span(delta)} ago" if delta >= _MINUTE else "just now"
+    """How long ago something was, as it stands in a sentence: `just now`, `12m ago`, `an unknown time ago`."""
+    return age.ago(delta.total_seconds())
+
+
+def is_ahead(delta: timedelta) -> bool:
+    """Whether an age is that of something from the future, by more than clocks differ."""
+    return age.is_ahead(delta.total_seconds())
 
 
 def _head(text: str, wanted: int) -> str:

@@ -205,12 +205,14 @@ def test_span_is_one_short_word_rounded_down(delta: timedelta, shown: str) -> No
 @pytest.mark.parametrize(
     ("delta", "shown"),
     [
-        (timedelta(days=-3), "just now"),
+        (timedelta(days=-3), "an unknown time ago"),
+        (timedelta(seconds=-61), "an unknown time ago"),
+        (timedelta(seconds=-60), "just now"),
         (timedelta(seconds=59), "just now"),
         (timedelta(minutes=1), "1m ago"),
         (timedelta(hours=3), "3h ago"),
     ],
 )
 def test_ago_stands_in_a_sentence(delta: timedelta, shown: str) -> None:
-    """A span that has passed, and for what is younger than a minute, or of a clock that is ahead, no number."""
+    """A span that has passed; no number for what is younger than a minute, and no age for what lies ahead of the clock."""
     assert ago(delta) == shown
