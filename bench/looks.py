@@ -27,12 +27,15 @@ PATIENCE_SECONDS = 300.0
 OFF = f"version: 1\nsession:\n  brief_interval_minutes: {INTERVAL_MINUTES}\n"
 ON = f"{OFF}  brief_on_interval: true\n"
 DAILY = "version: 1\nsession:\n  brief_interval_minutes: 1440\n  brief_on_interval: true\n"
+FULL = "from brief.sessions.database import Database; Database._set_durable = lambda self, durable: None"
 WORLD = f"{SESSIONS:,} sessions in 20 worktrees, 20 notices"
 
 
 def rows(runs: int) -> Iterator[Row]:
     """Looks while no wake is due; wakes that are due at the same time, then such that are spread over a minute."""
     yield from _looks(runs)
+    yield _changing(runs, "the same, another state each time", "")
+    yield _changing(runs, "the same, with synchronous=FULL for every write", FULL)
     yield _wakes("due at the same time", at_once=True)
     yield _wakes("due within a minute", at_once=False)
 
@@ -54,7 +57,20 @@ def _looks(runs: int) -> Iterator[Row]:
         yield Row("the same, 99th percentile", ms(worst), "once a second what all share is read anew")
 
 
-def _requests(scene: Scene) -> list[bytes]:
+def _changing(runs: int, name: str, patch: str) -> Row:
+    """Heartbeats each of which stores another state, by a server that ran `patch` first."""
+    with Scene(worktrees=20, notices=20, policy=DAILY) as scene, scene.patched(patch):
+        idle, busy = _requests(scene), _requests(scene, "busy")
+        with Client(scene.lease["socket"]) as client:
+            for request in idle:
+                client.ask(request)
+            rounds = (busy, idle) * max(1, runs // 20)
+            spent = [client.ask(request) for requests in rounds for request in requests]
+    usual, worst = statistics.median(spent), statistics.quantiles(spent, n=100)[98]
+    return Row(name, ms(usual), f"99th percentile {ms(worst)}", ms(LOOK_MS), usual <= LOOK_MS)
+
+
+def _requests(scene: Scene, state: str = "idle") -> list[bytes]:
     """The look of each session."""
     roots = scene.roots
     return [
@@ -62,7 +78,7 @@ def _requests(scene: Scene) -> list[bytes]:
             "/episodes/heartbeat",
             root=str(roots[number % len(roots)]),
             session=session_id(number),
-            state="idle",
+            state=state,
             width=80,
         )
         for number in range(SESSIONS)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,18 @@ class Scene(Lab):
         done = self.majordomus("serve", "ensure")
         if done.returncode != 0:
             raise RuntimeError(f"serve ensure: {done.stderr}")
+
+    @contextlib.contextmanager
+    def patched(self, patch: str) -> Iterator[None]:
+        """A server that ran `patch` first, for as long as the block runs."""
+        run = "import sys\nfrom brief.server.__main__ import main\nsys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
+        argv = [sys.executable, "-P", "-c", f"{patch}\n{run}", self.common_dir, str(self.repo)]
+        with subprocess.Popen(argv, env=self.env, cwd="/", start_new_session=True) as process:
+            try:
+                wait_for_answer(self.common_dir)
+                yield
+            finally:
+                process.terminate()
 
     def stop(self) -> None:
         """End the server."""
