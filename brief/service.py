@@ -48,7 +48,7 @@ from brief.support.served import Served
 from brief.support.single_flight import SingleFlight
 from brief.support.ttl_cache import CacheEntry, TtlCache
 from brief.support.waiters import Waiters
-from brief.trust import WAKING, Trust, effective
+from brief.trust import WAKING, Effective, Trust, effective
 
 GIT_SECONDS = 1.0
 """How long a question waits for git to list the checkouts."""
@@ -82,12 +82,16 @@ _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
 
 
 class CheckoutConfig(NamedTuple):
-    """A checkout, its policy, the settings in force there, and a sentence for each that is not trusted."""
+    """A checkout, its policy, and what of that is in force there."""
 
     here: Located
     policy: Policy
-    settings: Settings
-    untrusted: tuple[str, ...]
+    effective: Effective
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.effective.settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +200,7 @@ class RepositoryService:
         if here.common_dir != self.common_dir:
             raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
         policy = self._policies.read(here.root)
-        settings, untrusted = effective(policy.settings, Trust.read(), self.common_dir, here.root)
-        return CheckoutConfig(here, policy, settings, untrusted)
+        return CheckoutConfig(here, policy, effective(policy.settings, Trust.read(), self.common_dir, here.root))
 
     def request_context(
         self, root: str, session: str | None = None, *, local: bool = False, hurried: bool = False
@@ -205,11 +208,11 @@ class RepositoryService:
         """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files, not on git."""
         if self._endings is not None and not hurried:
             self._endings.refresh()
-        here, policy, settings, untrusted = self.checkout_config(root)
-        query = SectionQuery(root=here.root, settings=settings, session=session, local=local)
+        here, policy, (settings, untrusted, unmet) = self.checkout_config(root)
+        query = SectionQuery(root=here.root, settings=settings, session=session, local=local, untrusted=untrusted)
         context = replace(self.context, worktrees=self._hurried_worktrees) if hurried else self.context
         place = repository(here, head_of(here, context.worktrees))
-        notes = (*(fault.sentence for fault in policy.faults), *untrusted, *self._remarks())
+        notes = (*(fault.sentence for fault in policy.faults), *unmet, *self._remarks())
         return RequestContext(
             here=here,
             query=query,

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.policy.settings import SWITCH, Settings
@@ -33,7 +33,7 @@ WAKING: Pair = (SWITCH, "by a mod or a hook that is installed for the user")
 """What a person trusts so that a mod of theirs, which is in every repository, wakes sessions in this one too."""
 
 _VALUES = ("mesh.url", "integration.api_url", "server.port")
-_FOLDERS = "alerts.folders"
+FOLDERS = "alerts.folders"
 
 
 class TrustError(MajordomusError):
@@ -58,7 +58,7 @@ def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
     asked = [(key, _value(settings, key)) for key in _VALUES]
     single = [(key, value) for key, value in asked if value is not None]
     outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
-    return (*single, *((_FOLDERS, folder) for folder in dict.fromkeys(outside)))
+    return (*single, *((FOLDERS, folder) for folder in dict.fromkeys(outside)))
 
 
 def may_be_trusted(settings: Settings, root: str) -> tuple[Pair, ...]:
@@ -66,30 +66,38 @@ def may_be_trusted(settings: Settings, root: str) -> tuple[Pair, ...]:
     return (*needs_trust(settings, root), *((WAKING,) if settings.session.brief_on_interval else ()))
 
 
-def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> tuple[Settings, tuple[str, ...]]:
-    """The settings without what is not trusted, and a sentence for each value taken out.
+class Effective(NamedTuple):
+    """The settings in force, the values that wait for trust and were taken out, and a sentence for each of those."""
+
+    settings: Settings
+    untrusted: tuple[Pair, ...]
+    notes: tuple[str, ...]
+
+
+def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> Effective:
+    """The settings without what is not trusted.
 
     A trusted folder outside the checkout stands as its real path, so that no link can lead elsewhere later.
     """
-    refused = [pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair)]
+    refused = tuple(pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair))
     if not refused:
-        return _resolved(settings, root, ()), ()
-    taken_out = {key for key, _ in refused if key != _FOLDERS}
+        return Effective(_resolved(settings, root, ()), (), ())
+    taken_out = {key for key, _ in refused if key != FOLDERS}
     notes = [
         f"{key} {clean(str(value))} is asked for by the policy and not trusted here; run majordomus trust"
         for key, value in refused
     ]
     for key in taken_out:
         settings = _replace(settings, key, None)
-    settings = _resolved(settings, root, [str(value) for key, value in refused if key == _FOLDERS])
-    return settings, (*notes, trust.fault) if trust.fault else tuple(notes)
+    settings = _resolved(settings, root, [str(value) for key, value in refused if key == FOLDERS])
+    return Effective(settings, refused, (*notes, trust.fault) if trust.fault else tuple(notes))
 
 
 def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settings:
     if not settings.alerts.folders:
         return settings
     folders = [_outside(root, folder) or folder for folder in settings.alerts.folders]
-    return _replace(settings, _FOLDERS, tuple(folder for folder in folders if folder not in refused))
+    return _replace(settings, FOLDERS, tuple(folder for folder in folders if folder not in refused))
 
 
 def _outside(root: str, folder: str) -> str | None:

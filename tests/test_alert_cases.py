@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brief.core.model.brief import AlertsSection, Brief
 from brief.core.notices.alerts_block import MOST, OPENING
 from brief.handlers.alert_commands import NoticeInputs, end_alert
-from brief.handlers.alerts import AlertsInputs, list_alerts, list_reminders
+from brief.handlers.alerts import ListInputs, RemindersInputs, list_alerts, list_reminders
 from brief.handlers.briefs import BriefInputs, brief_session, brief_text
 from brief.handlers.locks import PlaceInputs, place_lock
 from brief.support import ttl_cache
@@ -148,7 +148,7 @@ def test_t6_malformed(place: Place) -> None:
     place.put("fine", kind="lock")
     assert is_shown(place, "fine")
     found = section(place)
-    assert (found.status, found.reason) == ("partial", "1 notice file could not be read")
+    assert (found.status, found.reason) == ("partial", "1 file, possibly a lock, could not be read")
     assert found.data is not None
     assert [each.file.rpartition("/")[2] for each in found.data.unparsable] == ["broken.md"]
     assert "broken.md" in brief_of(place, "prompt")
@@ -206,15 +206,19 @@ def test_t9_one_line_or_body(place: Place, fields: dict[str, str], has_body: boo
 
 @pytest.mark.usefixtures("local")
 def test_t10_owner_audience(place: Place) -> None:
-    """What is for the owner enters nothing that a model reads, and the owner's own lists; what is for all, or does not say, enters both."""
+    """What is for the owner enters no text, and lists only where the owner asks; what is for all, or does not say, enters both."""
     place.put("owners", kind="reminder", audience="owner")
     place.put("everyones", kind="reminder", audience="all")
     place.put("unsaid", kind="reminder")
     assert [is_shown(place, slug) for slug in ("owners", "everyones", "unsaid")] == [False, True, True]
     assert "owners" not in brief_of(place)
-    for listed in (list_alerts, list_reminders):
-        text = place.call(listed, AlertsInputs).model_dump_json()
-        assert all(f"{slug} title" in text for slug in ("owners", "everyones", "unsaid"))
+    for owner in (False, True):
+        for text in (
+            place.call(list_alerts, ListInputs, owner=owner).model_dump_json(),
+            place.call(list_reminders, RemindersInputs, owner=owner).model_dump_json(),
+        ):
+            told = [f"{slug} title" in text for slug in ("owners", "everyones", "unsaid")]
+            assert told == [owner, True, True]
 
 
 @pytest.mark.usefixtures("local")
@@ -230,7 +234,7 @@ def test_t11_component_in_focus(place: Place) -> None:
         policy.write_text(without + (f"alerts:\n  component: {component}\n" if component else ""))
         told[component] = [is_shown(place, slug) for slug in ("ruled", "plain", "faulty")]
     assert told == {"koda": [True, True, True], "kdb": [False, True, True], None: [True, True, True]}
-    named = place.call(list_alerts, AlertsInputs, component="kdb")
+    named = place.call(list_alerts, ListInputs, component="kdb")
     assert named.data is not None
     assert [each.slug for each in named.data.shown] == ["faulty", "plain"]
 

@@ -15,7 +15,7 @@ from brief.core.model.brief import Brief
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
-from brief.handlers.shape import Capability, Positional, Rendered
+from brief.handlers.shape import Capability, OwnersOwn, Positional, Rendered
 from sandbox import Lab
 from serving import ask, given, leave_notice
 
@@ -85,9 +85,10 @@ def _text(capability: Capability, document: str) -> str:
 
 @pytest.mark.parametrize("capability", QUERIES, ids=lambda one: one.id)
 def test_every_projection_gives_one_answer(
-    capability: Capability, held: Lab, by_command: Callable[[Capability, str], str]
+    capability: Capability, held: Lab, by_command: Callable[[Capability, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HTTP and the command answer alike, and text is a rendering of that JSON and of nothing else."""
+    """HTTP and the command of a model answer alike, and text is a rendering of that JSON and of nothing else."""
+    monkeypatch.setenv("CLAUDECODE", "1")
     document, by_http = by_command(capability, "json"), _by_http(held, capability)
     assert _settled(json.loads(document)) == _settled(json.loads(by_http))
     assert by_command(capability, "text").rstrip("\n") == _text(capability, document).rstrip("\n")
@@ -138,5 +139,8 @@ def test_every_input_can_be_given_to_the_command(capability: Capability, capsys:
     told = " ".join(capsys.readouterr().out.split())
     assert capability.title in told
     for name, field in capability.input.model_fields.items():
-        assert (name == "local") != (f"--{name}" in told or name.upper() in told)
-        assert name in ("local", "root") or (field.description or "?") in told.replace("- ", "-")
+        is_no_option = name == "local" or any(
+            isinstance(mark, OwnersOwn) and mark.by_default for mark in field.metadata
+        )
+        assert is_no_option != (f"--{name}" in told or name.upper() in told)
+        assert is_no_option or name == "root" or (field.description or "?") in told.replace("- ", "-")

@@ -58,7 +58,7 @@ def test_every_value_that_acts_needs_trust(root: Path) -> None:
 def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path) -> None:
     """An untrusted value counts as not set, and the note says what asks for it and what to run."""
     settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=("notes", "link"))})
-    safe, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
+    safe, _, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
     assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
     assert safe.alerts.folders == ("notes",)
     assert "server.port 8080 is asked for by the policy and not trusted here; run majordomus trust" in notes
@@ -73,7 +73,7 @@ def test_what_is_trusted_holds_for_that_value_and_repository(root: Path, file: P
         assert not known.trusted("/c/.git", "server.port", 8081)
         assert not known.trusted("/c/.git", "mesh.url", 8080)
         assert not known.trusted("/other/.git", "server.port", 8080)
-    safe, notes = effective(ASKING, trust, "/c/.git", str(root))
+    safe, _, notes = effective(ASKING, trust, "/c/.git", str(root))
     assert safe.server.port == 8080
     assert safe.mesh.url is None
     assert len(notes) == 2
@@ -83,10 +83,10 @@ def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
     """A link that leads elsewhere after it was trusted is asked for anew."""
     settings = Settings(alerts=AlertSettings(folders=("link",)))
     trust = Trust.read(file).grant("/c/.git", needs_trust(settings, str(root)))
-    assert effective(settings, trust, "/c/.git", str(root))[0].alerts.folders == (str(root.parent / "outside"),)
+    assert effective(settings, trust, "/c/.git", str(root)).settings.alerts.folders == (str(root.parent / "outside"),)
     (root / "link").unlink()
     (root / "link").symlink_to("/etc")
-    safe, notes = effective(settings, trust, "/c/.git", str(root))
+    safe, _, notes = effective(settings, trust, "/c/.git", str(root))
     assert safe.alerts.folders == ()
     assert "alerts.folders /etc is asked for" in notes[0]
 
@@ -135,7 +135,7 @@ def test_a_faulty_file_trusts_nothing_and_is_kept(root: Path, file: Path, text: 
     trust = Trust.read(file)
     assert trust.fault is not None
     assert not trust.trusted("/c", "server.port", 8080)
-    assert trust.fault in effective(ASKING, trust, "/c", str(root))[1]
+    assert trust.fault in effective(ASKING, trust, "/c", str(root)).notes
     with pytest.raises(TrustError, match="is not a file of"):
         trust.grant("/c", [("server.port", 8080)])
     assert file.read_text() == text

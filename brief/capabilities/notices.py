@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from brief.core.model.brief import AlertsSection
-from brief.core.model.errors import FAILED, NOT_ALL_READ
 from brief.handlers import alert_commands, alerts, locks
-from brief.handlers.shape import Capability, Http
+from brief.handlers.shape import READ_IN_FULL, Capability, Http, Strict
 
 NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts",
         kind="query",
         title="List the notices that concern this session, the most urgent first",
-        input=alerts.AlertsInputs,
+        input=alerts.ListInputs,
         output=AlertsSection,
         handler=alerts.list_alerts,
         text=alerts.alerts_text,
         http=Http("GET", "/alerts"),
         cli=("alerts", "list"),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
     ),
     Capability(
         id="alerts.show",
@@ -34,14 +33,14 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.reminders",
         kind="query",
-        title="List the reminders, those for the owner alone among them",
-        input=alerts.AlertsInputs,
+        title="List what is due and still to come, for a person those for the owner alone among it",
+        input=alerts.RemindersInputs,
         output=AlertsSection,
         handler=alerts.list_reminders,
         text=alerts.alerts_text,
         http=Http("GET", "/alerts/reminders"),
         cli=("reminders",),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
     ),
     Capability(
         id="alerts.add",
@@ -130,6 +129,7 @@ NOTICES: tuple[Capability, ...] = (
         text=locks.status_text,
         http=Http("GET", "/locks"),
         cli=("lock", "status"),
+        strict=READ_IN_FULL,
     ),
     Capability(
         id="lock.audit",
@@ -141,6 +141,8 @@ NOTICES: tuple[Capability, ...] = (
         text=locks.audit_text,
         http=Http("GET", "/locks/audit"),
         cli=("lock", "audit"),
-        strict=FAILED,
+        strict=Strict(
+            "exit 1 where a lock does not name its owner and must, 10 where not all was read", locks.audit_exit
+        ),
     ),
 )

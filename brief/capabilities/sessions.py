@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from brief.core.model.brief import PeersSection, StateSection
-from brief.core.model.errors import NOT_ALL_READ
 from brief.handlers import claims, episodes, heartbeat, hooks, sections, tasks, wake_poll, wakes
-from brief.handlers.shape import Capability, Http
+from brief.handlers.shape import READ_IN_FULL, Capability, Http
 
 SESSIONS: tuple[Capability, ...] = (
     Capability(
@@ -18,7 +17,7 @@ SESSIONS: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/peers"),
         cli=("peers", "list"),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
         in_memory=True,
     ),
     Capability(
@@ -172,7 +171,7 @@ SESSIONS: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/state"),
         cli=("task", "show"),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
     ),
     Capability(
         id="continuity.state.set",

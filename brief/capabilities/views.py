@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from brief.core.model.brief import Brief, DeriveSection, IntegrationSection
-from brief.core.model.errors import NOT_ALL_READ
 from brief.handlers import briefs, queue, sections
-from brief.handlers.shape import Capability, Http, Rendered
+from brief.handlers.shape import READ_IN_FULL, Capability, Http, Rendered
 
 VIEWS: tuple[Capability, ...] = (
     Capability(
@@ -18,7 +17,7 @@ VIEWS: tuple[Capability, ...] = (
         text=briefs.brief_text,
         http=Http("GET", "/brief"),
         cli=("brief",),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
         document=Brief,
     ),
     Capability(
@@ -31,7 +30,7 @@ VIEWS: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/queue"),
         cli=("queue", "show"),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
     ),
     Capability(
         id="integration.queue.refresh",
@@ -54,6 +53,6 @@ VIEWS: tuple[Capability, ...] = (
         text=sections.section_text,
         http=Http("GET", "/derive"),
         cli=("derive", "status"),
-        strict=NOT_ALL_READ,
+        strict=READ_IN_FULL,
     ),
 )

@@ -7,7 +7,7 @@ import asyncio
 import os
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -16,16 +16,19 @@ from brief.cli.checkout_argument import add_root, located
 from brief.cli.offline import lone_desk
 from brief.cli.output import paged, say
 from brief.core.model.brief import Wire
-from brief.core.model.errors import ANSWERED, NOT_ALL_READ, MajordomusError, NoServerError, UsageError
+from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
-from brief.handlers.shape import Capability, Path, Positional, Problem, Rendered
+from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
 from brief.server.ensure import ensure
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
+
+MODELS_SHELL = "CLAUDECODE"
+"""What the client sets in every shell that it gives a model."""
 
 
 class RefusedError(MajordomusError):
@@ -42,7 +45,8 @@ class RefusedError(MajordomusError):
 def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None:
     """Give a command the options that its input has, and the ones that every command has."""
     for name, field in capability.input.model_fields.items():
-        if name not in ("root", "local"):
+        own = _mark(field, OwnersOwn)
+        if name not in ("root", "local") and not (own and own.by_default):
             _add_option(parser, name, field)
     add_root(parser)
     if capability.output is Rendered:
@@ -51,8 +55,7 @@ def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None
     else:
         parser.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
     if capability.strict is not None:
-        told = "not all was read" if capability.strict == NOT_ALL_READ else "something is not as it must be"
-        parser.add_argument("--strict", action="store_true", help=f"exit {capability.strict} where {told}")
+        parser.add_argument("--strict", action="store_true", help=capability.strict.told)
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
@@ -114,8 +117,7 @@ def run(capability: Capability, args: argparse.Namespace) -> int:
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
     say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else _text(capability, answer))
-    in_full = getattr(answer, "in_full", None) if isinstance(answer, Rendered) else getattr(answer, "fully_read", True)
-    return ANSWERED if in_full or capability.strict is None or not args.strict else capability.strict
+    return capability.strict.exit_code(answer) if capability.strict is not None and args.strict else ANSWERED
 
 
 def _text(capability: Capability, answer: Wire) -> str:
@@ -127,6 +129,8 @@ def _text(capability: Capability, answer: Wire) -> str:
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
     fields = capability.input.model_fields
     given = {name: getattr(args, name, None) for name in fields if name != "root"}
+    for name, own in ((name, own) for name, field in fields.items() if (own := _mark(field, OwnersOwn))):
+        given[name] = _shows_own(name, own, asked=bool(given[name]))
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION) or None
     if capability.output is Rendered and given["width"] is None and given["format"] == "text":
@@ -136,8 +140,26 @@ def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> d
     return {"root": here.name, **known, **files}
 
 
+def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
+    """Whether what is for the owner alone is shown; raises UsageError where a model's shell asks for it."""
+    in_models_shell = bool(os.environ.get(MODELS_SHELL))
+    if asked and in_models_shell:
+        raise UsageError(
+            f"--{name} shows what is for the owner alone, and {MODELS_SHELL} says that this is the shell of a model; "
+            "leave it out, or let the owner run this"
+        )
+    return asked or (own.by_default and not in_models_shell) or None
+
+
+Mark = TypeVar("Mark")
+
+
+def _mark(field: FieldInfo, mark: type[Mark]) -> Mark | None:
+    return next((one for one in field.metadata if isinstance(one, mark)), None)
+
+
 def _has(field: FieldInfo, mark: type) -> bool:
-    return any(isinstance(one, mark) for one in field.metadata)
+    return _mark(field, mark) is not None
 
 
 def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:

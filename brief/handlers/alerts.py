@@ -7,16 +7,20 @@ from dataclasses import replace
 from pydantic import Field
 
 from brief.core.model.brief import AlertsSection, Wire
-from brief.core.model.errors import NotFoundError, UsageError
+from brief.core.model.errors import UsageError
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind
-from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict
+from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, judge
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
-from brief.handlers.shape import SessionInputs, Words
-from brief.sections.alerts import Judged, judged, listed
+from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
+from brief.notices.finding import content, find
+from brief.sections.alerts import judged, listed, lock_owners, notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
+from brief.support.zone import zone
+
+OWNERS_LEFT_OUT = "those for the owner alone are left out: majordomus reminders tells them in a shell of the owner's"
 
 _BODY_LINES = 400
 _BODY_WIDTH = 400
@@ -30,7 +34,19 @@ class AlertsInputs(SessionInputs):
     )
 
 
-class ShowInputs(AlertsInputs):
+class ListInputs(AlertsInputs):
+    """For whom they are judged, and whether those for the owner alone are among them."""
+
+    owner: OwnerFlag = Field(default=False, description="also those for the owner alone; not in a model's shell")
+
+
+class RemindersInputs(AlertsInputs):
+    """For whom they are judged, and whether those for the owner alone are among them."""
+
+    owner: OwnerByDefault = Field(default=False, description="also those for the owner alone; not in a model's shell")
+
+
+class ShowInputs(ListInputs):
     """Which notice."""
 
     slug: Words = Field(max_length=250, description="the name of the notice, as lists give it")
@@ -50,32 +66,51 @@ class NoticeInFull(Wire):
     body: str
 
 
-async def list_alerts(service: RepositoryService, asked: AlertsInputs) -> AlertsSection:
-    """Every notice that concerns the caller, for whichever audience."""
-    return await in_thread(lambda: _listed(service, asked, tuple(Kind)))
+async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSection:
+    """Every notice that concerns the caller; those for the owner alone only where they are asked for."""
+
+    def work() -> AlertsSection:
+        query = looked(service, asked).query
+        return listed(service.context, query, judged(service.context, query), _audiences(owner=asked.owner))
+
+    return await in_thread(work)
 
 
-async def list_reminders(service: RepositoryService, asked: AlertsInputs) -> AlertsSection:
-    """The reminders alone, the owner's own among them."""
-    return await in_thread(lambda: _listed(service, asked, (Kind.REMINDER,)))
+async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> AlertsSection:
+    """The reminders and whatever else is due, and what is still to come."""
+
+    def work() -> AlertsSection:
+        query = looked(service, asked).query
+        found = judged(service.context, query)
+        due = tuple(one for one in found.shown if one.fired or one.notice.kind is Kind.REMINDER)
+        of_days = replace(found, shown=due)
+        section = listed(service.context, query, of_days, _audiences(owner=asked.owner), with_upcoming=True)
+        left_out = "" if asked.owner else f"; {OWNERS_LEFT_OUT}"
+        return section.model_copy(update={"headline": f"{section.headline}{left_out}"})
+
+    return await in_thread(work)
+
+
+def _audiences(*, owner: bool) -> tuple[Audience, ...]:
+    return tuple(Audience) if owner else (Audience.ALL,)
 
 
 async def show_alert(service: RepositoryService, asked: ShowInputs) -> NoticeInFull:
     """One notice in full, also one that is not shown now, with the reason."""
-    return await in_thread(lambda: _in_full(_found(service, asked)))
+
+    def work() -> NoticeInFull:
+        verdict = _found(service, asked)
+        if verdict.notice.audience is Audience.OWNER and not asked.owner:
+            raise UsageError(f"{clean(asked.slug)} is for the owner alone; in a shell of your own, add --owner")
+        return _in_full(verdict)
+
+    return await in_thread(work)
 
 
 def looked(service: RepositoryService, asked: AlertsInputs) -> RequestContext:
     """The look at the checkout, with the component that was named as its focus."""
     request = service.request_context(asked.root, asked.session)
     return replace(request, query=replace(request.query, component=asked.component))
-
-
-def _listed(service: RepositoryService, asked: AlertsInputs, kinds: tuple[Kind, ...]) -> AlertsSection:
-    query = looked(service, asked).query
-    found = judged(service.context, query)
-    of_kinds = replace(found, shown=tuple(one for one in found.shown if one.notice.kind in kinds))
-    return listed(service.context, query, of_kinds, tuple(Audience))
 
 
 def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
@@ -86,14 +121,14 @@ def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
         raise UsageError(
             f"{len(named)} notices in different folders are called {clean(asked.slug)}; rename one of them"
         )
-    if not named:
-        raise NotFoundError(_unknown(found, asked.slug))
-    return named[0]
+    return named[0] if named else _beyond(service, asked)
 
 
-def _unknown(found: Judged, slug: str) -> str:
-    broken = next((f"{file}: {why}" for file, why in found.snapshot.unparsable if file.endswith(f"/{slug}.md")), None)
-    return broken or f"no active notice is called {clean(slug)}; majordomus alerts list names them"
+def _beyond(service: RepositoryService, asked: ShowInputs) -> Verdict:
+    """The notice by its name, where a folder holds more than a brief reads; raises NotFoundError, and what `find` does."""
+    query = looked(service, asked).query
+    _, notice = content(find(notice_folders(service.context.state_dir, query), asked.slug).file)
+    return judge(notice, service.now(), zone(query.settings)[0], lock_owners(service.context)(notice))
 
 
 def _in_full(verdict: Verdict) -> NoticeInFull:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from pydantic import Field
 
 from brief.core.model.brief import Wire
-from brief.core.model.errors import ConflictError
+from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.notices.notice import Notice
 from brief.core.notices.notice_text import ended
+from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import stands
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, place, release, standing
-from brief.sections.alerts import lock_owners, notice_folders
+from brief.sections.alerts import lock_owners, notice_folders, untrusted_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -59,15 +61,20 @@ class Lock(Wire):
 
 
 class Locks(Wire):
-    """Every lock that stands, and the files that may be locks and could not be read."""
+    """Every lock that stands, the files that may be locks and could not be read, and the folders not read in full.
+
+    `unread_summary` counts both in a sentence; it is empty where all was read.
+    """
 
     locks: tuple[Lock, ...]
     unread: tuple[str, ...]
+    unlisted: tuple[str, ...] = ()
+    unread_summary: str = ""
 
     @property
     def fully_read(self) -> bool:
-        """Whether every lock names its owner that must; a file that cannot be read is told, and held against nobody."""
-        return not any(lock.must_name_owner and lock.standing is not LockClass.OK for lock in self.locks)
+        """Whether every file that may be a lock was read."""
+        return not (self.unread or self.unlisted)
 
 
 class OneLock(Wire):
@@ -89,7 +96,7 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         placed = place(_folders(service, request), _request(asked), service.now(), _stands(service, request, owner))
         if isinstance(placed, Placed):
-            return _one("placed", asked.component, placed.notice, placed.path, _unread(placed.unread))
+            return _one("placed", asked.component, placed.notice, placed.path, _told(placed.unread, request))
         if placed.is_of(asked.session):
             return _one("held already", asked.component, placed.notice, placed.path)
         raise ConflictError(_held(placed, owner))
@@ -111,7 +118,8 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
             force=asked.force,
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
-        return _one("released", asked.component, released[0].notice, released[0].path)
+        first, unread = released.locks[0], _told(released.unread, request)
+        return _one("released", asked.component, first.notice, first.path, unread)
 
     return await in_thread(work)
 
@@ -122,13 +130,16 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         found = standing(_folders(service, request), _stands(service, request, owner))
+        unread = _with_untrusted(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
         return Locks(
             locks=tuple(
                 _lock(lock, path, owner(lock), must=must_name_owner(lock, since, days)) for lock, path in found.locks
             ),
-            unread=_unread(found.unread),
+            unread=Unread(found.unread.files).reasons,
+            unlisted=Unread(folders=unread.folders).reasons,
+            unread_summary=unread.sentence,
         )
 
     return await in_thread(work)
@@ -156,9 +167,13 @@ def _stands(service: RepositoryService, request: RequestContext, owner: Callable
     return lambda lock: stands(lock, service.now(), days, owner(lock))
 
 
-def _unread(files: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """A line for each file that may be a lock; where the reason names the file by itself, it is not named twice."""
-    return tuple(why if wire(path) in why else f"{wire(path)}: {why}" for path, why in files)
+def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:
+    """A line for each file or folder that may hold locks and was not read."""
+    return _with_untrusted(unread, request).reasons
+
+
+def _with_untrusted(unread: Unread, request: RequestContext) -> Unread:
+    return replace(unread, folders=(*unread.folders, *untrusted_folders(request.query)))
 
 
 def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
@@ -219,11 +234,13 @@ def one_text(answer: OneLock) -> str:
 
 
 def status_text(answer: Locks) -> str:
-    """A line for each lock."""
+    """How many locks stand as far as that is known, and a line for each."""
     count = len(answer.locks)
-    lines = [f"{count} lock{' stands' if count == 1 else 's stand'}"]
+    known = f" that could be read; {clean(answer.unread_summary, 400)}" if not answer.fully_read else ""
+    lines = [f"{count} lock{' stands' if count == 1 else 's stand'}{known}"]
     lines += [_line(lock) for lock in answer.locks]
     lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
+    lines += [f"  not read in full, and may hold locks: {clean(line, 400)}" for line in answer.unlisted]
     return "\n".join(lines) + "\n"
 
 
@@ -237,7 +254,9 @@ def _line(lock: Lock) -> str:
 def audit_text(answer: Locks) -> str:
     """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
     lines = [f"{_verdict(lock)}  {lock.standing:<14} {_line(lock).strip()}" for lock in answer.locks]
-    lines += [f"warn  unread         {clean(line, 400)}" for line in answer.unread]
+    if not answer.fully_read:
+        lines.append(f"warn  unread         {clean(answer.unread_summary, 400)}")
+    lines += [f"warn  unread         {clean(line, 400)}" for line in (*answer.unread, *answer.unlisted)]
     return "\n".join(lines or ["ok    no lock stands"]) + "\n"
 
 
@@ -245,3 +264,13 @@ def _verdict(lock: Lock) -> str:
     if lock.standing is LockClass.OK:
         return "ok  "
     return "fail" if lock.must_name_owner else "warn"
+
+
+def audit_exit(answer: Locks) -> int:
+    """The exit code of a strict audit: 1 where a lock does not name its owner and must, 10 where a folder was not read.
+
+    A single file that cannot be read is told, and held against nobody.
+    """
+    if any(lock.must_name_owner and lock.standing is not LockClass.OK for lock in answer.locks):
+        return FAILED
+    return NOT_ALL_READ if answer.unlisted else ANSWERED

@@ -14,12 +14,14 @@ from typing import NamedTuple, TypeVar
 from brief.core.model.brief import Brief
 from brief.core.notices.alerts_block import block, courtesies_in, without_seen
 from brief.core.notices.notice import Kind
+from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Shown
 from brief.core.text.brief_digest import facts
+from brief.core.text.sanitize import wire
 from brief.core.wakes.state import Entry, Step, briefed
 from brief.handlers.archiving import archive_expired
 from brief.notices.read_receipts import mark_seen, seen
-from brief.sections.alerts import judged
+from brief.sections.alerts import judged, notice_folders
 from brief.sections.context import SectionQuery
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
@@ -45,12 +47,19 @@ class Briefed(NamedTuple):
     brief: Brief
 
 
+class ToRead(NamedTuple):
+    """The notices that a session has still to read, and what could not be read and may be locks."""
+
+    shown: list[Shown]
+    unread: Unread
+
+
 async def alerts_told(service: RepositoryService, request: RequestContext, channel: str) -> str:
     """The block of what the session has still to read; empty where that is nothing."""
     session, budget = request.query.session, request.query.settings.alerts.block_characters
     async with service.turns.turn(session) as notes:
-        shown = await shown_to(service, request.query)
-        context = block(shown, budget)
+        shown, unread = await shown_to(service, request.query)
+        context = block(shown, budget, unread)
         entry = Entry("injected", channel, size=_size(context))
         if context:
             notes.extend(_marks(service, session, context, shown))
@@ -62,10 +71,10 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
     """The block and the brief, after which the session is owed nothing until an interval has gone by."""
     query, session = request.query, request.query.session
     async with service.turns.turn(session) as notes:
-        shown, kept = await asyncio.gather(
+        (shown, _), kept = await asyncio.gather(
             shown_to(service, query), service.brief(query.root, session, local=False, hurried=request.hurried)
         )
-        brief = kept.value
+        brief = kept.value  # which says itself what could not be read
         context = text(shown, brief, query.settings.alerts.block_characters)
         notes.extend(_marks(service, session, context, shown))
         if session is not None:
@@ -77,17 +86,18 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
     return Briefed(context, brief)
 
 
-async def shown_to(service: RepositoryService, query: SectionQuery) -> list[Shown]:
-    """What this session has still to read of the notices; none where they cannot be read now, since a brief says so."""
+async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
+    """What this session has still to read of the notices, and what of them could not be read."""
     try:
         async with asyncio.timeout(JUDGED_SECONDS):
             found = await in_thread(lambda: judged(service.context, query))
             known = await in_thread(lambda: seen(service.context.state_dir, query.session, _courtesies(found.shown)))
     except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
         log.warning("no alerts for a session", extra={"reason": repr(fault)})
-        return []
+        folders = notice_folders(service.context.state_dir, query)
+        return ToRead([], Unread(folders=tuple((wire(folder), "could not be read now") for folder in folders)))
     await aside(in_thread(lambda: archive_expired(service, query, found)))
-    return without_seen(found.shown, known)
+    return ToRead(without_seen(found.shown, known), found.unread)
 
 
 async def aside(work: Awaitable[Result]) -> Result | None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from brief.core.model.brief import Wire
+from brief.core.model.errors import ANSWERED, NOT_ALL_READ
 from brief.service import PRIMARY, RepositoryService
 
 _UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
@@ -53,6 +54,18 @@ class Path:
     """Marks the fields of an input that name a file: a command means it from the folder where it is given."""
 
 
+class OwnersOwn:
+    """Marks a switch that also shows what is for the owner alone, which no command does in a model's shell.
+
+    It is an option that is refused there; or, `by_default`, no option at all: the command sets it in a person's shell.
+    """
+
+    def __init__(self, *, by_default: bool) -> None:
+        self.by_default = by_default
+
+
+OwnerFlag = Annotated[bool, OwnersOwn(by_default=False)]
+OwnerByDefault = Annotated[bool, OwnersOwn(by_default=True)]
 Words = Annotated[str, Positional()]
 FileName = Annotated[str, Positional(), Path()]
 
@@ -82,13 +95,29 @@ class Http:
 
 
 @dataclass(frozen=True, slots=True)
+class Strict:
+    """What `--strict` does, as its help says it, and the exit code that it gives for an answer."""
+
+    told: str
+    exit_code: Callable[[Any], int]
+
+
+def _not_all_read(answer: Any) -> int:
+    in_full = answer.in_full if isinstance(answer, Rendered) else answer.fully_read
+    return ANSWERED if in_full else NOT_ALL_READ
+
+
+READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} where not all was read", _not_all_read)
+
+
+@dataclass(frozen=True, slots=True)
 class Capability:
     """One thing that can be asked or told.
 
     A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only
-    a server can answer; other queries are answered by the command itself where no server does. `strict` is the exit
-    code that `--strict` asks for where the answer is not in full, None where there is no such question. `document` is
-    the shape of a rendered answer where it is JSON.
+    a server can answer; other queries are answered by the command itself where no server does. `strict` is what
+    `--strict` asks of an answer, None where there is no such question. `document` is the shape of a rendered answer where
+    it is JSON.
     """
 
     id: str
@@ -101,5 +130,5 @@ class Capability:
     http: Http
     cli: tuple[str, ...] = ()
     in_memory: bool = False
-    strict: int | None = None
+    strict: Strict | None = None
     document: type[Wire] | None = None

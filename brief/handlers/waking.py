@@ -30,7 +30,9 @@ UNTRUSTED = (
 async def composed_wake(service: RepositoryService, request: RequestContext) -> Prompt:
     """The prompt for the session that a look is about, as things are now."""
     query = request.query
-    shown, kept = await asyncio.gather(shown_to(service, query), service.brief(query.root, query.session, local=False))
+    (shown, _), kept = await asyncio.gather(
+        shown_to(service, query), service.brief(query.root, query.session, local=False)
+    )
     owed = [follow_up.line for follow_up in service.board.follow_ups(query.session or "")]
     return Prompt(
         id=uuid.uuid4().hex,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.core.text.sanitize import clean, wire
-from brief.notices.folder import Folder, NoticeFile, look
+from brief.notices.folder import Folder, NoticeFile, look, look_up
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError, read_bounded
 
@@ -24,10 +24,9 @@ class Found:
 
 def find(folders: Sequence[str], name: str) -> Found:
     """The notice with the slug or the path `name`; raises NotFoundError, and ConflictError where it may be two."""
-    listed = [look(folder) for folder in folders]
-    found = [Found(folder.path, file) for folder in listed for file in folder.files if _is_named(file, name)]
+    found = [Found(folder, file) for folder in folders if (file := _named(folder, name)) is not None]
     if not found:
-        raise NotFoundError(_not_found(listed, name))
+        raise NotFoundError(_not_found([look(folder) for folder in folders], name))
     if len(found) > 1:
         places = " and ".join(wire(each.file.path) for each in found)
         raise ConflictError(f"{clean(name)} may be {places}; name one by its path")
@@ -35,23 +34,39 @@ def find(folders: Sequence[str], name: str) -> Found:
 
 
 def content(file: NoticeFile) -> tuple[bytes, Notice]:
-    """The bytes of a file and the notice in them; raises NoticeError or DocumentError with its path."""
+    """The bytes of a file and the notice in them; raises NotFoundError, NoticeError or DocumentError with its path."""
+    raw = raw_content(file)
+    return raw, parsed(file, raw)
+
+
+def raw_content(file: NoticeFile) -> bytes:
+    """The bytes of a file; raises NotFoundError or NoticeError with its path."""
     path = wire(file.path)
     if file.fault:
         raise NoticeError(f"{path} {file.fault}")
     try:
-        raw = read_bounded(file.target, LIMIT)
-        return raw, parse(raw, file.slug)
+        return read_bounded(file.target, LIMIT)
     except FileNotFoundError:
         raise NotFoundError(f"{path} is not there any more: it was archived or removed meanwhile") from None
     except UnreadableFileError as error:
         raise NoticeError(f"{path} {error}") from error
+
+
+def parsed(file: NoticeFile, raw: bytes) -> Notice:
+    """The notice in the bytes of a file; raises DocumentError with its path."""
+    try:
+        return parse(raw, file.slug)
     except DocumentError as error:
-        raise DocumentError(f"{path}: {error}", error.line, error.column) from error
+        raise DocumentError(f"{wire(file.path)}: {error}", error.line, error.column) from error
 
 
-def _is_named(file: NoticeFile, name: str) -> bool:
-    return name in (file.slug, f"{file.slug}.md", file.path) or os.path.abspath(name) == os.path.abspath(file.path)
+def _named(folder: str, name: str) -> NoticeFile | None:
+    """The file of the folder that a slug, a file name or a path means."""
+    if "/" not in name:
+        return look_up(folder, name) or look_up(folder, name.removesuffix(".md"))
+    inner, base = os.path.split(os.path.abspath(name))
+    is_here = inner == os.path.abspath(f"{folder}/active") and base.endswith(".md")
+    return look_up(folder, base.removesuffix(".md")) if is_here else None
 
 
 def _not_found(listed: Sequence[Folder], name: str) -> str:

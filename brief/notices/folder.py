@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from brief.core.notices.locks import LOCK_PREFIX
 from brief.core.notices.notice import LIMIT
 from brief.core.text.sanitize import wire
 from brief.support.files import Stamp, reason_of, stamp_of
 
 MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
+MOST_NAMES = 500_000
+"""How many entries of a folder are listed; their names are all that is held of those that are not read."""
+
 _SUFFIX = ".md"
 
 
@@ -33,29 +37,55 @@ class NoticeFile:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What lies in a folder, by slug; `reason` where some or all of it cannot be read."""
+    """What lies in a folder, by slug; `reason` where some or all of it cannot be read.
+
+    `left_out` are the slugs of the files beyond the bounds, and `is_listed` is False where not even all names are known.
+    """
 
     path: str
     files: tuple[NoticeFile, ...] = ()
     reason: str | None = None
+    left_out: tuple[str, ...] = ()
+    is_listed: bool = True
 
 
 def look(path: str) -> Folder:
-    """The files `*.md` in `active/` of the folder, at most 10,000 entries and 32 MiB of them; none where there is none.
+    """The files `*.md` in `active/` of the folder, at most 10,000 of them and 32 MiB; none where there is no folder.
 
-    Names that begin with a dot are an editor's or a half-written file.
+    Files that are named as locks are never left out for others. Names that begin with a dot are an editor's or a
+    half-written file, and do not count.
     """
-    active = f"{path}/active"
     if reason := leads_out(path, "active"):
-        return Folder(path, reason=reason)
+        return Folder(path, reason=reason, is_listed=False)
     try:
-        with os.scandir(active) as entries:
-            files, reason = _gather(entries, path)
+        with os.scandir(f"{path}/active") as entries:
+            listed, more = _listed(entries)
+            files, left_out = _gather(listed, path)
     except FileNotFoundError:
         return Folder(path)
     except OSError as error:
-        return Folder(path, reason=f"cannot be listed: {reason_of(error)}")
-    return Folder(path, tuple(sorted(files, key=lambda file: file.slug)), reason)
+        return Folder(path, reason=f"cannot be listed: {reason_of(error)}", is_listed=False)
+    ordered = tuple(sorted(files, key=lambda file: file.slug))
+    return Folder(path, ordered, _partial(len(listed), len(left_out), more=more), left_out, is_listed=not more)
+
+
+def look_up(path: str, slug: str) -> NoticeFile | None:
+    """The file of one slug, found by its name however many others lie there; None where there is none."""
+    name = f"{slug}{_SUFFIX}"
+    if "/" in slug or "\0" in slug or slug.startswith("."):
+        return None
+    active = f"{path}/active"
+    if reason := leads_out(path, "active"):
+        return NoticeFile(f"{active}/{name}", slug, f"{active}/{name}", None, f"cannot be looked at: {reason}")
+    try:
+        found = os.lstat(f"{active}/{name}")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return NoticeFile(
+            f"{active}/{name}", slug, f"{active}/{name}", None, f"cannot be looked at: {reason_of(error)}"
+        )
+    return _file(f"{active}/{name}", found, path)
 
 
 def glance(path: str) -> Hashable:
@@ -67,11 +97,24 @@ def glance(path: str) -> Hashable:
     try:
         # By its descriptor the kernel need not walk the path of the folder anew for every file.
         with os.scandir(descriptor) as entries:
-            return tuple((entry.name, _seen(entry)) for entry in islice(entries, MOST_FILES + 1))
+            listed, _ = _listed(entries)
+            return len(listed), tuple((entry.name, _seen(entry)) for entry in listed[:MOST_FILES])
     except OSError as error:
         return error.errno
     finally:
         os.close(descriptor)
+
+
+def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
+    """The entries that are named as notices, and whether there are more; of many, those named as locks come first."""
+    found = [entry for entry in islice(entries, MOST_NAMES) if _is_notice_name(entry.name)]
+    if len(found) > MOST_FILES:
+        found.sort(key=lambda entry: not entry.name.startswith(LOCK_PREFIX))
+    return found, next(entries, None) is not None
+
+
+def _is_notice_name(name: str) -> bool:
+    return name.endswith(_SUFFIX) and not name.startswith(".")
 
 
 def _seen(entry: os.DirEntry[str]) -> Stamp | int | None:
@@ -90,48 +133,55 @@ def leads_out(path: str, name: str) -> str | None:
     return None
 
 
-def _gather(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], str | None]:
+def _gather(listed: Sequence[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], tuple[str, ...]]:
+    """The files of the entries that the bounds have room for, and the slugs of the others."""
     files: list[NoticeFile] = []
     room = MOST_BYTES
-    for count, entry in enumerate(entries):
+    for count, entry in enumerate(listed):
         if count == MOST_FILES or room < 0:
-            return (
-                files,
-                f"holds more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes and was read in part; {_REMEDY}",
-            )
-        if entry.name.startswith(".") or not entry.name.endswith(_SUFFIX):
-            continue
-        for file in _file(entry, folder):
-            files.append(file)
-            room -= _weight(file)
-    return files, None
+            return files, tuple(entry.name.removesuffix(_SUFFIX) for entry in listed[count:])
+        try:
+            file = _file(entry.path, entry.stat(follow_symlinks=False), folder)
+        except FileNotFoundError:
+            continue  # it went away meanwhile
+        except OSError as error:
+            fault = f"cannot be looked at: {reason_of(error)}"
+            file = NoticeFile(entry.path, entry.name.removesuffix(_SUFFIX), entry.path, None, fault)
+        files.append(file)
+        room -= _weight(file)
+    return files, ()
 
 
-_REMEDY = "archive what is done"
+def _partial(count: int, left_out: int, *, more: bool) -> str | None:
+    """Why a folder was not read in full, and what to do."""
+    if more:
+        return f"holds more than {MOST_NAMES:,} entries, and not all of them were listed; archive what is done"
+    if left_out:
+        return f"holds {count:,} files, and {left_out:,} of them were not read; archive what is done"
+    return None
 
 
-def _file(entry: os.DirEntry[str], folder: str) -> Iterator[NoticeFile]:
-    """The file of an entry; nothing where it went away meanwhile."""
-    slug, path = entry.name.removesuffix(_SUFFIX), entry.path
-    target = os.path.realpath(path) if entry.is_symlink() else path
+def _file(path: str, found: os.stat_result, folder: str) -> NoticeFile:
+    """The file at a path, which `found` says of the entry itself; raises OSError for a link that cannot be followed."""
+    slug = os.path.basename(path).removesuffix(_SUFFIX)
+    if not stat.S_ISLNK(found.st_mode):
+        return NoticeFile(path, slug, path, stamp_of(found), _fault(path, found))
+    target = os.path.realpath(path)
     try:
-        found = os.stat(target) if entry.is_symlink() else entry.stat(follow_symlinks=False)
+        found = os.stat(target)
     except FileNotFoundError:
-        if entry.is_symlink():
-            yield NoticeFile(path, slug, target, None, "is a link to nothing")
-        return
+        return NoticeFile(path, slug, target, None, "is a link to nothing")
     except OSError as error:
-        yield NoticeFile(path, slug, target, None, f"cannot be looked at: {reason_of(error)}")
-        return
-    yield NoticeFile(path, slug, target, stamp_of(found), _fault(entry, target, found, folder))
+        return NoticeFile(path, slug, target, None, f"cannot be looked at: {reason_of(error)}")
+    leads_away = None if _inside(target, folder) else "is a link that leads out of its folder"
+    return NoticeFile(path, slug, target, stamp_of(found), leads_away or _fault(path, found))
 
 
-def _fault(entry: os.DirEntry[str], target: str, found: os.stat_result, folder: str) -> str | None:
-    if entry.is_symlink() and not _inside(target, folder):
-        return "is a link that leads out of its folder"
+def _fault(path: str, found: os.stat_result) -> str | None:
     if not stat.S_ISREG(found.st_mode):
         return "is not a regular file"
-    if wire(entry.name) != entry.name:
+    name = os.path.basename(path)
+    if wire(name) != name:
         return "has a name that is not UTF-8; rename it"
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,11 +12,12 @@ from typing import Any
 from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.notices.locks import component_key, lock_slug
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
-from brief.core.text.sanitize import clean, wire
+from brief.core.notices.unread import Unread
+from brief.core.text.sanitize import clean
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import content
-from brief.notices.folder import NoticeFile, look
 from brief.notices.folder_lock import turn
+from brief.notices.lock_survey import LockFile, Survey, survey
 from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
@@ -40,11 +41,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The caller holds the lock. `unread` are files, with reasons, that may be locks and could not be read."""
+    """The caller holds the lock; `unread` is what could not be read and may be other locks."""
 
     notice: Notice
     path: str
-    unread: tuple[tuple[str, str], ...]
+    unread: Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class LockState:
-    """The locks that stand, with their files, and the files, with reasons, that may be some and could not be read."""
+    """The locks that stand, with their files, and what could not be read and may be more of them."""
 
     locks: tuple[tuple[Notice, str], ...]
-    unread: tuple[tuple[str, str], ...]
+    unread: Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,11 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A file that was looked at for locks: its notice, or why there is none."""
+class Releases:
+    """The locks that were released; `unread` is what could not be read and may be others."""
 
-    folder: str
-    file: NoticeFile
-    notice: Notice | None
-    fault: str | None
+    locks: tuple[Released, ...]
+    unread: Unread
 
 
 # ---------------------------------------------------------------- place
@@ -104,15 +103,23 @@ def place(folders: Sequence[str], request: Request, now: datetime, stands: Stand
     """Place a lock on a component where none stands; of callers at the same time one places it.
 
     It goes into the first of the folders, the repository's own; locks in all of them count, whoever wrote them.
-    Raises UsageError for what cannot be a lock, NoticeError, GaveUpError.
+    Raises UsageError for what cannot be a lock, ConflictError where nobody can tell whether one stands, NoticeError,
+    GaveUpError.
     """
     fields = _fields(request, now)
     with turn(folders[0]):
-        seen = list(_all(folders))
-        if held := _holder(seen, request.component, stands):
+        found = survey(folders, request.component)
+        if held := _holder(found.files, request.component, stands):
             return held
-        made = _put(folders[0], fields, request, now)
-    return Placed(made.notice, made.path, _unread(seen))
+        if found.unlisted:
+            raise ConflictError(_unlisted(found, request.component))
+        made = _put(folders[0], fields, request, now, found)
+    return Placed(made.notice, made.path, found.unread)
+
+
+def _unlisted(found: Survey, component: str) -> str:
+    folders = "; ".join(f"{folder} {reason}" for folder, reason in found.unlisted)
+    return f"{clean(component, 60)} may be locked, and nobody can tell: {folders}; mend that, and try again"
 
 
 def _fields(request: Request, now: datetime) -> dict[str, Any]:
@@ -148,10 +155,11 @@ def _end(ttl: timedelta | None, now: datetime) -> datetime | None:
     return end.replace(microsecond=0)
 
 
-def _put(folder: str, fields: dict[str, Any], request: Request, now: datetime) -> Written:
+def _put(folder: str, fields: dict[str, Any], request: Request, now: datetime, found: Survey) -> Written:
     name = lock_slug(request.component)
     made = put(folder, name, fields, request.body, now)
-    if made is None:  # the last lock on it, which stands no longer
+    if made is None and any(each.notice and (each.folder, each.file.slug) == (folder, name) for each in found.files):
+        # It was read, and is the last lock on the component, which stands no longer.
         move(folder, f"{folder}/active/{name}.md")
         made = put(folder, name, fields, request.body, now)
     if made is None:
@@ -159,13 +167,13 @@ def _put(folder: str, fields: dict[str, Any], request: Request, now: datetime) -
     return made
 
 
-def _holder(seen: Sequence[_Seen], component: str, stands: Stands) -> Held | None:
-    """The lock that stands in the way; a damaged file that has the very name of this lock is one."""
-    key, name = component_key(component), lock_slug(component)
-    for each in seen:
+def _holder(files: Sequence[LockFile], component: str, stands: Stands) -> Held | None:
+    """The lock that stands in the way; a file that cannot be read and may be the lock on this component is one."""
+    key = component_key(component)
+    for each in files:
         if each.notice and component_key(each.notice.component) == key and stands(each.notice):
             return Held(key, each.file.path, each.notice)
-    damaged = (each for each in seen if each.notice is None and each.file.slug == name)
+    damaged = (each for each in files if each.may_be_on(component))
     return next((Held(key, each.file.path, None, each.fault) for each in damaged), None)
 
 
@@ -180,7 +188,7 @@ def release(
     stands: Stands,
     force: bool = False,
     even_tracked: bool = False,
-) -> tuple[Released, ...]:
+) -> Releases:
     """Set the session's locks on a component to done and archive them; with `force` everybody's.
 
     Raises NotFoundError where there is no lock, ConflictError where only others hold one, NoticeError, GaveUpError.
@@ -189,17 +197,18 @@ def release(
         # Every command takes the turns in this order, so that no two wait for each other.
         for folder in sorted({os.path.realpath(folder) for folder in folders if os.path.isdir(folder)}):
             turns.enter_context(turn(folder))
-        seen = [each for each in _all(folders) if _is_on(each, component)]
-        own = [each for each in seen if force or (each.notice and _is_same(each.notice.session_id, session_id))]
+        found = survey(folders, component)
+        on_it = [each for each in found.files if _is_on(each, component)]
+        own = [each for each in on_it if force or (each.notice and _is_same(each.notice.session_id, session_id))]
         if not own:
-            raise _not_released(seen, component, stands)
-        return tuple(_released(each, even_tracked=even_tracked) for each in own)
+            raise _not_released(on_it, component, stands, found.unread)
+        return Releases(tuple(_released(each, even_tracked=even_tracked) for each in own), found.unread)
 
 
-def _is_on(each: _Seen, component: str) -> bool:
-    """Whether a file is an active lock on the component, or a damaged one that has the very name of it."""
+def _is_on(each: LockFile, component: str) -> bool:
+    """Whether a file is an active lock on the component, or one that cannot be read and may be that."""
     if each.notice is None:
-        return each.file.slug == lock_slug(component)
+        return each.may_be_on(component)
     is_lock = each.notice.kind is Kind.LOCK and each.notice.status is NoticeStatus.ACTIVE
     return is_lock and component_key(each.notice.component) == component_key(component)
 
@@ -209,9 +218,11 @@ def _is_same(one: str | None, other: str | None) -> bool:
     return bool(one) and (one or "").strip().lower() == (other or "").strip().lower()
 
 
-def _not_released(seen: Sequence[_Seen], component: str, stands: Stands) -> MajordomusError:
-    held = _holder(seen, component, stands)
+def _not_released(files: Sequence[LockFile], component: str, stands: Stands, unread: Unread) -> MajordomusError:
+    held = _holder(files, component, stands)
     name = clean(component, 60)
+    if held is None and unread:
+        return NotFoundError(f"no lock on {name} was found, but {unread.sentence}; majordomus lock status names them")
     if held is None:
         return NotFoundError(f"no lock stands on {name}; majordomus lock status lists those that do")
     if held.fault:
@@ -221,7 +232,7 @@ def _not_released(seen: Sequence[_Seen], component: str, stands: Stands) -> Majo
     return ConflictError(f"the lock on {name} is held by {whose}; that session releases it, or you do with --force")
 
 
-def _released(each: _Seen, *, even_tracked: bool) -> Released:
+def _released(each: LockFile, *, even_tracked: bool) -> Released:
     notice = each.notice
     if notice is not None:
         raw, _ = content(each.file)
@@ -236,22 +247,6 @@ def _released(each: _Seen, *, even_tracked: bool) -> Released:
 
 def standing(folders: Sequence[str], stands: Stands) -> LockState:
     """The locks that stand in the folders now."""
-    seen = list(_all(folders))
-    locks = tuple((each.notice, each.file.path) for each in seen if each.notice and stands(each.notice))
-    return LockState(locks, _unread(seen))
-
-
-def _all(folders: Sequence[str]) -> Iterator[_Seen]:
-    """Every notice of the folders, read now: what another process wrote a moment ago counts."""
-    for folder in folders:
-        for file in look(folder).files:
-            try:
-                yield _Seen(folder, file, content(file)[1], None)
-            except NotFoundError:
-                continue
-            except MajordomusError as error:
-                yield _Seen(folder, file, None, str(error))
-
-
-def _unread(seen: Sequence[_Seen]) -> tuple[tuple[str, str], ...]:
-    return tuple((wire(each.file.path), each.fault) for each in seen if each.fault)
+    found = survey(folders)
+    locks = tuple((each.notice, each.file.path) for each in found.files if each.notice and stands(each.notice))
+    return LockState(locks, found.unread)

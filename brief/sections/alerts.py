@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress
 from typing import TypeVar
@@ -25,6 +25,7 @@ from brief.core.model.errors import MajordomusError
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
+from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
 from brief.core.text.sanitize import clean
 from brief.fastpath.known import Known, Unknown
@@ -32,6 +33,7 @@ from brief.git import checkout_at, head_of, primary_root
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.support.zone import zone
+from brief.trust import FOLDERS
 
 Read = TypeVar("Read")
 Otherwise = TypeVar("Otherwise")
@@ -44,17 +46,28 @@ ELSEWHERE = "its applies_when does not hold here"
 URGENT_FROM = 8
 """The priority from which a bug-dep or a due obligation is pinned."""
 
+UNTRUSTED = "is outside the checkout and was not read, since it waits for trust; run majordomus trust"
+
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What lay in the folders, judged: `shown` in order, and the rest with the reasons."""
+    """What lay in the folders, judged: `shown` in order, and the rest with the reasons.
+
+    `upcoming` are those of `hidden` that concern the one who asks once their day has come, the next first.
+    """
 
     snapshot: NoticeSnapshot
     shown: tuple[Shown, ...]
     hidden: tuple[Hidden, ...]
     expired: tuple[Expired, ...]
+    upcoming: tuple[Hidden, ...] = ()
+
+    @property
+    def unread(self) -> Unread:
+        """What could not be read, and may be locks."""
+        return Unread(self.snapshot.unparsable, self.snapshot.folders_unread)
 
 
 def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
@@ -66,12 +79,15 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
     """Every notice, judged now and for the focus of the one who asks."""
     snapshot = context.notices(notice_folders(context.state_dir, query))
+    if untrusted := untrusted_folders(query):
+        snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *untrusted))
     now, (days, _, _) = context.now(), zone(query.settings)
     focus = focus_of(context, query)
     owner = lock_owners(context)
     verdicts = [judge(notice, now, days, owner(notice)) for notice in snapshot.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
-    here = [applies(one.notice.applies_when, focus) is not Truth.NO for one in shown]
+    here = [_concerns(one.notice, focus) for one in shown]
+    ahead = [one for one in verdicts if isinstance(one, Hidden) and one.in_days is not None]
     return Judged(
         snapshot=snapshot,
         shown=tuple(sorted(compress(shown, here), key=order)),
@@ -80,26 +96,45 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
             *(Hidden(one.notice, ELSEWHERE) for one, is_here in zip(shown, here, strict=True) if not is_here),
         ),
         expired=tuple(verdict for verdict in verdicts if isinstance(verdict, Expired)),
+        upcoming=tuple(sorted((one for one in ahead if _concerns(one.notice, focus)), key=_by_day)),
     )
 
 
+def _concerns(notice: Notice, focus: Focus) -> bool:
+    return applies(notice.applies_when, focus) is not Truth.NO
+
+
+def _by_day(one: Hidden) -> tuple[int, int, str]:
+    return one.in_days or 0, -one.notice.priority, one.notice.slug
+
+
 def listed(
-    context: SectionContext, query: SectionQuery, found: Judged, audiences: Collection[Audience]
+    context: SectionContext,
+    query: SectionQuery,
+    found: Judged,
+    audiences: Collection[Audience],
+    *,
+    with_upcoming: bool = False,
 ) -> AlertsSection:
     """The section with every notice for one of the audiences, the most urgent first.
 
     Of equal urgency, locks come before files that could not be read, since those may be locks, and all else after them.
     """
     shown = [one for one in found.shown if one.notice.audience in audiences]
+    upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     own = _readable(lambda: own_episode(context, query), None)
-    reason = _unreadable(found.snapshot)
+    reason = _unreadable(found.unread)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
-        headline=_headline(shown, in_full=reason is None),
-        rows=_rows(found.snapshot, shown, own.episode.id if own else None),
+        headline=_headline([one.notice for one in shown], len(upcoming), in_full=reason is None),
+        rows=(
+            *_rows(found.snapshot, shown, own.episode.id if own else None),
+            *(Row(text=_row_text(one.notice, "", one.countdown)) for one in upcoming),
+        ),
         data=AlertsData(
             shown=tuple(_told(one) for one in shown),
-            hidden=len(found.snapshot.notices) - len(shown),
+            hidden=len(found.snapshot.notices) - len(shown) - len(upcoming),
+            upcoming=tuple(_told(one) for one in upcoming),
             unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
         ),
         reason=reason,
@@ -111,6 +146,11 @@ def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
     """The folder of the repository, then those of the policy, relative ones below the checkout."""
     declared = (os.path.join(query.root, folder) for folder in query.settings.alerts.folders)
     return (os.path.join(state_dir, "notices"), *declared)
+
+
+def untrusted_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
+    """The folders that the policy names and that are not read before a person trusts them, each with the reason."""
+    return tuple((clean(str(value)), UNTRUSTED) for key, value in query.untrusted if key == FOLDERS)
 
 
 def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
@@ -171,21 +211,22 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
     return lock_owner
 
 
-def _told(one: Shown) -> ShownNotice:
+def _told(one: Shown | Hidden) -> ShownNotice:
     notice = one.notice
     return ShownNotice(
         slug=notice.slug, kind=notice.kind, priority=notice.priority, title=notice.title, countdown=one.countdown
     )
 
 
-def _headline(shown: list[Shown], *, in_full: bool) -> str:
+def _headline(shown: list[Notice], upcoming: int, *, in_full: bool) -> str:
+    ahead = f", {upcoming} still to come" if upcoming else ""
     if not shown:
-        return "no notices" if in_full else "no notices that could be read"
-    kinds = Counter(one.notice.kind for one in shown)
+        return f"no notices{'' if in_full else ' that could be read'}{ahead}"
+    kinds = Counter(notice.kind for notice in shown)
     told = ", ".join(
         f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()
     )
-    return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}"
+    return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}{ahead}"
 
 
 def _rows(snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None) -> tuple[Row, ...]:
@@ -196,17 +237,24 @@ def _rows(snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None) -> 
 
 
 def _row(one: Shown, own: str | None) -> Row:
-    notice = one.notice
-    about = f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else str(notice.kind)
-    mine = own is not None and notice.session_id == own
+    mine = own is not None and one.notice.session_id == own
     holder = (", yours" if mine else f", owner {one.lock_owner}") if one.lock_owner else ""
-    ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
-    when = f" {one.countdown}" if one.countdown else ""
-    broken = f"; applies_when cannot be judged: {fault(notice.applies_when)}" if fault(notice.applies_when) else ""
-    text = f"{about}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)}){clean(broken, 200)}"
+    text = _row_text(one.notice, holder, one.countdown)
     if mine or not _is_urgent(one):
         return Row(text=text)
-    return Row(text=text, level=Level.HIGH, pin=about)
+    return Row(text=text, level=Level.HIGH, pin=_about(one.notice))
+
+
+def _about(notice: Notice) -> str:
+    return f"{notice.kind} on {clean(notice.component, 40)}" if notice.component else str(notice.kind)
+
+
+def _row_text(notice: Notice, holder: str, countdown: str | None) -> str:
+    ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
+    when = f" {countdown}" if countdown else ""
+    broken = f"; applies_when cannot be judged: {fault(notice.applies_when)}" if fault(notice.applies_when) else ""
+    text = f"{_about(notice)}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
+    return f"{text}{clean(broken, 200)}"
 
 
 def _is_urgent(one: Shown) -> bool:
@@ -214,13 +262,9 @@ def _is_urgent(one: Shown) -> bool:
     return kind is Kind.LOCK or (priority >= URGENT_FROM and (kind is Kind.BUG_DEP or one.fired))
 
 
-def _unreadable(snapshot: NoticeSnapshot) -> str | None:
-    said = []
-    if snapshot.unparsable:
-        count = len(snapshot.unparsable)
-        said.append(f"{count} notice file{'' if count == 1 else 's'} could not be read")
-    said += [f"{clean(folder)}: {why}" for folder, why in snapshot.folders_unread]
-    return "; ".join(said) or None
+def _unreadable(unread: Unread) -> str | None:
+    said = [Unread(unread.files).sentence, *(f"{clean(folder)}: {why}" for folder, why in unread.folders)]
+    return "; ".join(part for part in said if part) or None
 
 
 def _unreadable_rows(snapshot: NoticeSnapshot) -> list[Row]:

@@ -20,6 +20,7 @@ from brief.core.text.sanitize import wire
 from brief.core.wakes.state import WakeState
 from brief.git import Checkout
 from brief.notices.store import NoticeSnapshot
+from brief.trust import Pair
 
 
 class Sessions(Protocol):
@@ -79,13 +80,17 @@ class SectionContext:
 
 @dataclass(frozen=True, slots=True)
 class SectionQuery:
-    """One question: about the checkout `root`, by the episode `session` if it named itself, under these settings."""
+    """One question: about the checkout `root`, by the episode `session` if it named itself, under these settings.
+
+    `untrusted` are the values that the policy asks for and that wait for trust, each with its dotted key.
+    """
 
     root: str
     settings: Settings
     session: str | None = None
     component: str | None = None
     local: bool = False
+    untrusted: tuple[Pair, ...] = ()
 
     @property
     def checkout(self) -> str:

@@ -88,7 +88,7 @@ def _listening(path: Path) -> Iterator[tuple[socket.socket, Made]]:
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
-    settings, _ = effective(read_policy(root).settings, Trust.read(), lease.common_dir, root)
+    settings = effective(read_policy(root).settings, Trust.read(), lease.common_dir, root).settings
     return settings.server.port
 
 

@@ -215,7 +215,7 @@ def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(session_context, "judged", refuse)
     monkeypatch.setattr(alerts, "judged", refuse)
-    assert place.hook("user-prompt-submit") == ""
+    assert "- 1 folder, possibly locks, could not be read" in place.hook("user-prompt-submit")
     assert "alerts (unread)" in place.hook("session-start")
 
 

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from brief.core.model.errors import ConflictError, NotFoundError, StoreError, UsageError
+from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError, NotFoundError, StoreError, UsageError
 from brief.handlers.locks import (
     Locks,
     LocksInputs,
     OneLock,
     PlaceInputs,
     ReleaseInputs,
+    audit_exit,
     audit_text,
     list_locks,
     one_text,
@@ -116,8 +118,46 @@ def test_damaged_lock(place: Place) -> None:
     assert refused(place).startswith(f"koda may be locked: {made.path} cannot be read (")
     other = lock(place, BOB, "kdb")
     assert f"could not be read, and may be a lock: {made.path}: " in one_text(other)
-    assert locks(place).fully_read
-    assert "could not be read, and may be a lock" in status_text(locks(place))
+    assert not locks(place).fully_read
+    told = status_text(locks(place))
+    assert told.startswith("1 lock stands that could be read; 1 file, possibly a lock, could not be read\n")
+    assert "could not be read, and may be a lock" in told
+    assert "warn  unread         1 file, possibly a lock, could not be read\n" in audit_text(locks(place))
+    assert audit_exit(locks(place)) == ANSWERED
+
+
+def test_damaged_lock_under_another_name(place: Place) -> None:
+    """A file that cannot be parsed and names the component may be its lock, and holds it; any other component is free."""
+    path = place.put_raw("hands-off", "---\nkind: lock\ncomponent: koda\ntitle: a: b: c\n---\n")
+    assert refused(place).startswith(f"koda may be locked: {path} cannot be read (")
+    assert lock(place, BOB, "kdb").did == "placed"
+    with pytest.raises(ConflictError, match="the lock on koda cannot be read"):
+        release(place, BOB)
+
+
+def test_folder_that_cannot_be_listed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told that no lock stands, no lock is placed, and a strict audit and a strict status exit 10."""
+    lock(place)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = locks(place)
+    assert not found.fully_read
+    assert status_text(found).startswith(
+        "0 locks stand that could be read; 1 folder, possibly locks, could not be read\n"
+    )
+    assert "cannot be listed: Permission denied" in status_text(found)
+    assert "ok" not in audit_text(found).split()
+    assert audit_exit(found) == NOT_ALL_READ
+    with pytest.raises(ConflictError, match=r"kdb may be locked, and nobody can tell: .* cannot be listed: Permission"):
+        lock(place, BOB, "kdb")
+    with pytest.raises(
+        NotFoundError, match="no lock on kdb was found, but 1 folder, possibly locks, could not be read"
+    ):
+        release(place, ANN, "kdb")
+    assert refused(place).startswith(f"koda is locked by session {ANN}")
 
 
 def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,10 +182,10 @@ def test_audit(place: Place) -> None:
     lock(place)
     place.put("old", kind="lock", day="2026-09-30", expires="2026-12-01")
     place.put("old-pid", kind="lock", day="2026-09-30", expires="2026-12-01", session="724929")
-    assert locks(place).fully_read
+    assert audit_exit(locks(place)) == ANSWERED
     place.put("named", kind="lock", session_id="agent-7")
     found = locks(place)
-    assert not found.fully_read
+    assert audit_exit(found) == FAILED
     told = {each.split()[-1].strip("()"): each.split()[:2] for each in audit_text(found).splitlines()}
     assert told == {
         found.locks[0].slug: ["ok", "ok"],
@@ -159,7 +199,7 @@ def test_audit(place: Place) -> None:
 def test_audit_without_a_day(place: Place) -> None:
     """Where the policy names no day, a lock that does not name its owner only warns."""
     place.put("old", kind="lock", day="2020-01-01", expires="2026-12-01")
-    assert locks(place).fully_read
+    assert audit_exit(locks(place)) == ANSWERED
     assert audit_text(locks(place)).startswith("warn  anonymous")
 
 

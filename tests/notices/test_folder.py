@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
-from brief.notices.folder import look
+from brief.notices.folder import glance, look, look_up
 
 
 @pytest.fixture
@@ -104,10 +104,10 @@ def test_a_file_that_went_away_is_left_out(active: Path, monkeypatch: pytest.Mon
     (active / "b.md").touch()
     real = module._file
 
-    def vanishing(entry: os.DirEntry[str], folder: str) -> object:
-        if entry.name == "a.md":
-            os.unlink(entry.path)
-        return real(entry, folder)
+    def vanishing(path: str, found: os.stat_result, folder: str) -> object:
+        if path.endswith("/a.md"):
+            raise FileNotFoundError
+        return real(path, found, folder)
 
     monkeypatch.setattr(module, "_file", vanishing)
     assert faults(active) == {"b": None}
@@ -122,9 +122,46 @@ def test_a_crowded_folder_is_read_in_part_and_says_so(active: Path, monkeypatch:
     (active / "10.md").touch()
     found = look(str(active.parent))
     assert len(found.files) == 10
-    assert found.reason is not None
-    assert found.reason.startswith("holds more than 10 files or ")
-    assert found.reason.endswith("was read in part; archive what is done")
+    assert found.reason == "holds 11 files, and 1 of them were not read; archive what is done"
+    assert len(found.left_out) == 1
+
+
+def test_a_file_named_as_a_lock_is_read_before_all_others(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many files lie there, those are left out that are not named as locks."""
+    monkeypatch.setattr(module, "MOST_FILES", 10)
+    names = [*(f"many-{number}" for number in range(30)), *(f"lock-{number}" for number in range(5))]
+    for name in names:
+        (active / f"{name}.md").touch()
+    found = look(str(active.parent))
+    assert {f"lock-{number}" for number in range(5)} <= {file.slug for file in found.files}
+    assert (len(found.files), len(found.left_out)) == (10, 25)
+    before = glance(str(active.parent))
+    (active / "lock-3.md").write_text("changed")
+    assert glance(str(active.parent)) != before
+
+
+def test_leftovers_of_other_names_do_not_count(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half-written files take no notice's place in the bound."""
+    monkeypatch.setattr(module, "MOST_FILES", 10)
+    for number in range(30):
+        (active / f".abcdef{number:02}.tmp").touch()
+    (active / "a.md").touch()
+    found = look(str(active.parent))
+    assert ([file.slug for file in found.files], found.reason) == (["a"], None)
+
+
+def test_one_file_is_found_by_its_name(active: Path) -> None:
+    """Whatever lies beside it, and no path leads out of the folder."""
+    (active / "a.md").touch()
+    (active / "out.md").symlink_to("/etc/passwd")
+    folder = str(active.parent)
+    found = look_up(folder, "a")
+    assert found is not None
+    assert (found.slug, found.fault) == ("a", None)
+    out = look_up(folder, "out")
+    assert out is not None
+    assert out.fault == "is a link that leads out of its folder"
+    assert [look_up(folder, name) for name in ("b", "../a", "a/../a", ".a", "x\0")] == [None] * 5
 
 
 def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ def test_a_damaged_lock_of_that_name_is_held(tmp_path: Path) -> None:
     assert "the front matter is never closed" in (held.fault or "")
     other = ask(tmp_path, "kdb")
     assert isinstance(other, Placed)
-    assert [path for path, _ in other.unread] == [placed.path]
+    assert [path for path, _ in other.unread.files] == [placed.path]
 
 
 @pytest.mark.parametrize("component", ["", "  ", "x" * 201, "a\x1b[31mb", "evil\u202e"])
@@ -169,7 +169,7 @@ def test_a_lock_is_refused_without_a_session_or_a_time(tmp_path: Path) -> None:
 
 def let_go(folder: Path, session: str | None = SESSION, component: str = "koda", *, force: bool = False) -> list[str]:
     """Release a lock, and tell where the files are."""
-    released = release([str(folder)], component, session, stands=stands_at(), force=force)
+    released = release([str(folder)], component, session, stands=stands_at(), force=force).locks
     return [os.path.relpath(each.path, folder) for each in released]
 
 
@@ -241,7 +241,7 @@ from brief.core.model.errors import NotFoundError
 from brief.notices.locking import release
 def work(number, folder, session):
     try:
-        return len(release([folder], "koda", session, stands=lambda notice: notice.status == "active"))
+        return len(release([folder], "koda", session, stands=lambda notice: notice.status == "active").locks)
     except NotFoundError:
         return 0
 """
@@ -258,7 +258,7 @@ def test_only_locks_that_stand_are_listed(tmp_path: Path) -> None:
     (tmp_path / "two/active/alert.md").write_text("---\nkind: alert\n---\n")
     found = standing([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "gone")], stands_at())
     assert [lock.slug for lock, _ in found.locks] == ["a", "b"]
-    assert [os.path.basename(path) for path, _ in found.unread] == ["broken.md"]
+    assert [os.path.basename(path) for path, _ in found.unread.files] == ["broken.md"]
 
 
 def test_who_judges_is_the_caller(tmp_path: Path) -> None:

@@ -226,4 +226,4 @@ def test_a_folder_of_many_thousands_is_bounded(tmp_path: Path) -> None:
         os.close(descriptor)
     found = NoticeStore([str(tmp_path)]).read()
     assert len(found.notices) + len(found.unparsable) == 10_000
-    assert found.folders_unread[0][1].startswith("holds more than 10,000 files")
+    assert found.folders_unread[0][1] == "holds 20,001 files, and 10,001 of them were not read; archive what is done"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -69,7 +71,7 @@ def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
 def test_a_file_that_cannot_be_read_is_named() -> None:
     """The rest is shown, the section is partial, and the file stands in data as it is and in a row cleaned."""
     found = asked(notice("x"), unparsable=(("/n/a\x1b[31mb.md", "kind: 'lok' is none"),))
-    assert (found.status, found.reason) == (Status.PARTIAL, "1 notice file could not be read")
+    assert (found.status, found.reason) == (Status.PARTIAL, "1 file, possibly a lock, could not be read")
     assert found.data is not None
     assert [each.file for each in found.data.unparsable] == ["/n/a\x1b[31mb.md"]
     assert [row.text for row in found.rows] == ["unreadable: /n/ab.md: kind: 'lok' is none", "alert: x (x)"]
@@ -79,7 +81,7 @@ def test_a_folder_that_cannot_be_read_is_named() -> None:
     """With what is wrong with it, beside the files that are wrong."""
     found = asked(unparsable=(("/n/a.md", "x"), ("/n/b.md", "y")), unread=(("/n\u202e", "cannot be listed: denied"),))
     assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
-    assert found.reason == "2 notice files could not be read; /n: cannot be listed: denied"
+    assert found.reason == "2 files, possibly locks, could not be read; /n: cannot be listed: denied"
 
 
 def test_text_of_notices_is_harmless_where_it_is_shown() -> None:
@@ -180,3 +182,20 @@ def test_folders_are_those_of_the_repository_then_of_the_policy() -> None:
         "/w/koda/meta/notices",
         "/shared/notices",
     )
+
+
+def test_untrusted_folders_were_not_read() -> None:
+    """Where the policy names a folder that waits for trust, the section is partial and never says that there is nothing."""
+    asking = replace(ask(), untrusted=(("alerts.folders", "/elsewhere"), ("mesh.url", "nats://x")))
+    found = answer(context(), asking)
+    assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
+    assert found.reason == (
+        "/elsewhere: is outside the checkout and was not read, since it waits for trust; run majordomus trust"
+    )
+
+
+def test_a_brief_does_not_name_what_is_to_come() -> None:
+    """Only a list of reminders does."""
+    found = asked(notice("ahead", kind="reminder", fires_on=(NOW + timedelta(days=5)).date()))
+    assert found.data is not None
+    assert (found.rows, found.data.upcoming, found.data.hidden) == ((), (), 1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from brief.handlers.alerts import AlertsInputs, list_alerts
+from brief.handlers.alerts import ListInputs, list_alerts
 from brief.notices.read_receipts import mark_seen
 from brief.server.tidying import tidy
 from repo_fixture import ANN, BEGIN, BOB, Place
@@ -20,7 +20,7 @@ def test_over_is_put_away(place: Place) -> None:
     (topic / "notices/active/there.md").write_text("---\nkind: alert\nexpires: 2026-10-11\n---\n")
     over = place.put("over", kind="alert", expires="2026-10-11")
     still = place.put("still", kind="alert", expires="2026-10-12")
-    place.call(list_alerts, AlertsInputs)
+    place.call(list_alerts, ListInputs)
     assert over.exists()
     tidy(place.service)
     assert [over.exists(), still.exists()] == [False, True]

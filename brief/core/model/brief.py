@@ -246,11 +246,15 @@ class Unparsable(Wire):
 
 
 class AlertsData(Wire):
-    """The notices shown, how many were not, and the files that could not be read."""
+    """The notices shown, how many were not, and the files that could not be read.
+
+    `upcoming` are those that are still to come, the next first; only a list of reminders has them.
+    """
 
     shown: tuple[ShownNotice, ...]
     hidden: int
     unparsable: tuple[Unparsable, ...]
+    upcoming: tuple[ShownNotice, ...] = ()
 
 
 # ---------------------------------------------------------------- sections

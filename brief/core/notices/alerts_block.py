@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, islice
 
 from brief.core.notices.notice import Audience, Kind
+from brief.core.notices.unread import ALL_READ, Unread
 from brief.core.notices.visibility import Shown
 from brief.core.text.sanitize import clean, clean_block
 
@@ -19,21 +20,38 @@ OPENING = (
 )
 SEE = "In full: majordomus alerts show SLUG"
 
+_MOST_NAMED = 3
+_ROOM_FOR_NAMES = 1_000
+
 _BODY_LINES = 6
 _BODY_WIDTH = 200
 _RANK = {Kind.LOCK: 0, Kind.BUG_DEP: 0, Kind.REMINDER: 1, Kind.ALERT: 2, Kind.COURTESY: 3}
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
-def block(shown: Sequence[Shown], budget: int) -> str:
+def block(shown: Sequence[Shown], budget: int, unread: Unread = ALL_READ) -> str:
     """The block for what is shown, in the order given, with its line end; empty where there is nothing for a model.
 
-    At most `budget` characters and never above MOST, counted as the client does. From 500 on there is always room
-    to say what was left out; where even that does not fit, the block is empty.
+    Before all else it says what could not be read and may be locks. At most `budget` characters and never above MOST,
+    counted as the client does. From 500 on there is always room to say what was left out; where even that does not fit,
+    the block is empty.
     """
     frame = ("[alerts]", OPENING, SEE, "[/alerts]")
-    lines = fitted(shown, min(budget, MOST) - size(frame))
+    room = min(budget, MOST) - size(frame)
+    gap = _unread_lines(unread, room)
+    lines = [*gap, *fitted(shown, room - size(gap))]
     return "".join(f"{line}\n" for line in (*frame[:2], *lines, *frame[2:])) if lines else ""
+
+
+def _unread_lines(unread: Unread, room: int) -> list[str]:
+    """One line that counts what could not be read, with the names of a few where there is ample room."""
+    if not unread:
+        return []
+    slugs = [name.rpartition("/")[2].removesuffix(".md") for name, _ in unread.files]
+    names = [_told(name, 40) for name in (*slugs, *(name for name, _ in unread.folders))]
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    named = f" ({', '.join([*names[:_MOST_NAMED], *more])})" if room >= _ROOM_FOR_NAMES else ""
+    return [f"- {unread.sentence}{named}: majordomus lock status"]
 
 
 def without_seen(shown: Sequence[Shown], seen: Collection[str] | None) -> list[Shown]:

@@ -12,6 +12,11 @@ from brief.core.notices.days import instant
 from brief.core.notices.notice import Notice
 from brief.core.notices.slug import digest, slug
 
+LOCK_PREFIX = "lock-"
+"""How the name of every lock begins that was placed by the command."""
+
+_FRONT_MATTER = re.compile(rb"---\r?\n(.*?\n)??---\r?(?:\n|\Z)", re.DOTALL)
+_COMPONENT = re.compile(r"^[ \t]*component[ \t]*:[ \t]*(.*?)[ \t]*(?:#.*)?$", re.MULTILINE)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
@@ -56,7 +61,40 @@ def component_key(component: str | None) -> str:
 def lock_slug(component: str) -> str:
     """The slug under which the lock on a component is placed: readable, and another one for every key."""
     key = component_key(component)
-    return f"lock-{slug(key, 40) or 'component'}-{digest(key)}"
+    return f"{LOCK_PREFIX}{slug(key, 40) or 'component'}-{digest(key)}"
+
+
+def may_be_lock(raw: bytes) -> bool:
+    """Whether a file may be a lock, without parsing it.
+
+    It cannot be one only where its front matter is whole and holds neither the word nor an escape that may spell it.
+    """
+    head = _front_matter(raw)
+    return head is None or b"lock" in head.lower() or b"\\" in head
+
+
+def may_be_lock_on(component: str, name: str, raw: bytes | None) -> bool:
+    """Whether a file that cannot be read as a notice may be the lock on a component.
+
+    It may where `name`, its slug, is that of such a lock, and where a line of its text names the component. `raw` is None
+    where not even the text can be read.
+    """
+    key = component_key(component)
+    readable = f"{LOCK_PREFIX}{slug(key, 40) or 'component'}"
+    if name == readable or name == lock_slug(component):
+        return True
+    if raw is None:
+        return name.startswith(f"{readable}-")
+    if not may_be_lock(raw):
+        return False
+    named = _COMPONENT.findall((_front_matter(raw) or raw).decode(errors="replace"))
+    return any(component_key(each.strip().strip("\"'")) == key for each in named)
+
+
+def _front_matter(raw: bytes) -> bytes | None:
+    """The text between the first line `---` and the next; None where one of the two is missing."""
+    found = _FRONT_MATTER.match(raw)
+    return (found[1] or b"") if found else None
 
 
 def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:

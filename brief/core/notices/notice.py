@@ -126,7 +126,7 @@ def parse(text: bytes | str, slug: str) -> Notice:
         expires=_when(fields, "expires"),
         fires_on=_when(fields, "fires_on"),
         recurring=_choice(fields, "recurring", Recurring, None),
-        audience=_choice(fields, "audience", Audience, Audience.ALL),
+        audience=_audience(fields),
         component=_text(fields, "component"),
         applies_when=_text(fields, "applies_when"),
         ticket=_text(fields, "ticket"),
@@ -169,6 +169,13 @@ def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default
         return choices(value)
     except ValueError:
         raise _refused(key, value, f"is none of {', '.join(choices)}; write one of them") from None
+
+
+def _audience(fields: Mapping[str, Any]) -> Audience:
+    """The owner's own only where the file says so; whatever else is written there, the notice is for all."""
+    value = fields.get("audience")
+    is_owner = isinstance(value, str) and value.strip().lower() == Audience.OWNER
+    return Audience.OWNER if is_owner else Audience.ALL
 
 
 def _priority(fields: Mapping[str, Any]) -> int:

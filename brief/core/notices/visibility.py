@@ -35,10 +35,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A notice that is not shown now, and why."""
+    """A notice that is not shown now, and why; `in_days` is how many days ahead it fires, None where it does not."""
 
     notice: Notice
     reason: str
+    in_days: int | None = None
+
+    @property
+    def countdown(self) -> str | None:
+        """What the day on which it fires says, as a reminder tells it."""
+        if self.in_days is None:
+            return None
+        return f"🔔 in {self.in_days}d" if self.in_days else "🔔 later today"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,8 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Own
         return Hidden(notice, "it is done")
     due = first_due(notice, now, zone)
     if due is not None and instant(due, zone) > now:
-        return Hidden(notice, f"it fires on {_spelled(due)}")
+        in_days = (local_day(instant(due, zone), zone) - local_day(now, zone)).days
+        return Hidden(notice, f"it fires on {_spelled(due)}", in_days)
     if notice.expires is not None and instant(notice.expires, zone) <= now:
         return Expired(notice, f"it expired on {_spelled(notice.expires)}")
     if too_old := _too_old(notice, now, zone, lock_owner):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -156,7 +157,6 @@ def test_a_date_that_does_not_exist_is_one_sentence(spelled: str) -> None:
         ("status", "Active", 'status: "Active" is none of active, done'),
         ("severity", "3", "severity: 3 is none of high, normal, low"),
         ("recurring", "true", "recurring: true is none of daily, weekdays, weekly, monthly, yearly"),
-        ("audience", "me", 'audience: "me" is none of all, owner'),
         ("priority", "11", "priority: 11 is no whole number from 0 to 10"),
         ("priority", "-1", "priority: -1 is no"),
         ("priority", "true", "priority: true is no"),
@@ -308,3 +308,20 @@ def test_front_matter_is_shared_with_other_formats() -> None:
     """Fields and body come apart without any judgement of the fields."""
     fields: dict[str, Any] = {"kind": "decision"}
     assert front_matter("---\nkind: decision\n---\nbody") == (fields, "body")
+
+
+@pytest.mark.parametrize(
+    ("audience", "read"),
+    [
+        (None, Audience.ALL),
+        ("all", Audience.ALL),
+        ("team", Audience.ALL),
+        (["owner"], Audience.ALL),
+        (True, Audience.ALL),
+        ("owner", Audience.OWNER),
+        ("Owner ", Audience.OWNER),
+    ],
+)
+def test_an_audience_that_is_not_known_is_everybody(audience: object, read: Audience) -> None:
+    """Only the owner's own is kept from others, and no other word hides a notice."""
+    assert parse(f"---\naudience: {json.dumps(audience)}\n---\n", "slug").audience is read

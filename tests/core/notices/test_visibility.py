@@ -27,7 +27,7 @@ def test_t1_expires_in_the_past_is_archived(zone: str) -> None:
 def test_t2_fires_on_ahead_is_hidden_until_its_day(zone: str) -> None:
     """T2: before the day of `fires_on` a notice is hidden, on the day and ever after it is shown."""
     made = notice(kind="reminder", fires_on="2026-10-12")
-    assert judged(made, "2026-10-11 23:59:59.999999", zone) == Hidden(made, "it fires on 2026-10-12")
+    assert judged(made, "2026-10-11 23:59:59.999999", zone) == Hidden(made, "it fires on 2026-10-12", 1)
     assert countdown(made, "2026-10-12 00:00", zone) == "🔔 TODAY"
     assert countdown(made, "2026-10-12 23:59", zone) == "🔔 TODAY"
     assert countdown(made, "2026-10-13 00:00", zone) == "🔔 [OVERDUE 1d]"
@@ -103,7 +103,7 @@ def test_t7_a_daily_reminder_tells_how_long_it_is_overdue(zone: str) -> None:
 def test_a_weekday_reminder_waits_for_monday(zone: str) -> None:
     """What recurs on weekdays from a Saturday on is not due before Monday, and overdue from then."""
     made = notice(fires_on="2026-10-10", recurring="weekdays")
-    assert judged(made, "2026-10-11 23:59", zone) == Hidden(made, "it fires on 2026-10-12")
+    assert judged(made, "2026-10-11 23:59", zone) == Hidden(made, "it fires on 2026-10-12", 1)
     assert countdown(made, "2026-10-12 00:00", zone) == "🔔 TODAY"
     assert countdown(made, "2026-10-13 00:00", zone) == "🔔 [OVERDUE 1d]"
 
@@ -130,7 +130,7 @@ def test_the_countdown_ends_on_the_last_valid_day(zone: str) -> None:
 def test_an_evening_is_long_enough(zone: str) -> None:
     """`fires_on` 22:30 with `expires` 23:00 is shown for exactly that half hour."""
     made = notice(fires_on="2026-10-11 22:30", expires="2026-10-11 23:00")
-    assert judged(made, "2026-10-11 22:29:59", zone) == Hidden(made, "it fires on 2026-10-11 22:30")
+    assert judged(made, "2026-10-11 22:29:59", zone) == Hidden(made, "it fires on 2026-10-11 22:30", 0)
     for minute in ("22:30", "22:59:59"):
         assert countdown(made, f"2026-10-11 {minute}", zone) == "🔔 TODAY ⚠️ EXPIRES TODAY"
     assert judged(made, "2026-10-11 23:00", zone) == Expired(made, "it expired on 2026-10-11 23:00")
@@ -223,3 +223,18 @@ def test_a_lock_stands_for_as_long_as_it_is_shown(zone: str) -> None:
     assert stands(notice(kind="lock", expires="2026-10-12"), now, days)
     for other in ({"expires": "2026-10-11"}, {"fires_on": "2026-10-12"}, {"status": "done"}, {"kind": "alert"}):
         assert not stands(notice(**{"kind": "lock", **other}), now, days)
+
+
+def test_what_is_to_come_says_in_how_many_days() -> None:
+    """Counted in local days; what comes on the same day says so."""
+    made = notice(fires_on="2026-10-16 08:00")
+    told = [
+        judged(made, moment, "Europe/Prague") for moment in ("2026-10-11 23:59", "2026-10-15 00:00", "2026-10-16 07:59")
+    ]
+    assert [each.countdown for each in told if isinstance(each, Hidden)] == ["🔔 in 5d", "🔔 in 1d", "🔔 later today"]
+
+
+def test_locks_come_before_all_else() -> None:
+    """Whatever its priority, a lock comes before every other notice."""
+    made = [notice("a", kind="alert", priority=10), notice("b", kind="lock", priority=0), notice("c", kind="lock")]
+    assert [each.notice.slug for each in shown(*made)] == ["c", "b", "a"]

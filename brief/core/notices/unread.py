@@ -1,0 +1,49 @@
+"""What could not be read of the notices, and may be locks: said in one sentence wherever locks are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from brief.core.text.sanitize import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Files that could not be read, and folders that were not read in full, each with the reason."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    folders: tuple[tuple[str, str], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.folders)
+
+    @property
+    def sentence(self) -> str:
+        """How many there are: `3 files and 1 folder, possibly locks, could not be read`; empty for none."""
+        if not self:
+            return ""
+        counts = " and ".join(_counted(len(each), name) for each, name in self._parts() if each)
+        return f"{counts}, possibly {'a lock' if self._is_one_file() else 'locks'}, could not be read"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A line for each file, then for each folder."""
+        return tuple(_reason(name, why) for name, why in (*self.files, *self.folders))
+
+    def _parts(self) -> tuple[tuple[tuple[tuple[str, str], ...], str], ...]:
+        return (self.files, "file"), (self.folders, "folder")
+
+    def _is_one_file(self) -> bool:
+        return len(self.files) == 1 and not self.folders
+
+
+ALL_READ = Unread()
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _reason(name: str, why: str) -> str:
+    """Where the reason names the file by itself, it is not named twice."""
+    return why if name in why else f"{clean(name, 1_000)}: {why}"

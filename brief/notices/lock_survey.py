@@ -1,0 +1,101 @@
+"""Every file of some folders that is a lock or may be one, read now: what another process wrote a moment ago counts.
+
+A lock holds however many other files lie beside it. So all files are looked through, those beyond the bounds of a brief
+too; what cannot be a lock by its text is not parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from brief.core.model.errors import MajordomusError, NotFoundError
+from brief.core.notices.locks import lock_slug, may_be_lock, may_be_lock_on
+from brief.core.notices.notice import Notice
+from brief.core.notices.unread import Unread
+from brief.core.text.sanitize import wire
+from brief.notices.finding import parsed, raw_content
+from brief.notices.folder import Folder, NoticeFile, look, look_up
+
+MOST_FILES = 100_000
+"""How many files of one folder are looked through."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A file that was looked at for locks: its notice, or why there is none. `raw` is its text, where that was read."""
+
+    folder: str
+    file: NoticeFile
+    notice: Notice | None
+    fault: str | None = None
+    raw: bytes | None = None
+
+    def may_be_on(self, component: str) -> bool:
+        """Whether this file, which could not be read as a notice, may be the lock on a component."""
+        return self.notice is None and may_be_lock_on(component, self.file.slug, self.raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The files that are or may be locks. `partial` are folders that were not looked through in full, with reasons.
+
+    `unlisted` are those of them whose files are not known at all.
+    """
+
+    files: tuple[LockFile, ...]
+    partial: tuple[tuple[str, str], ...]
+    unlisted: tuple[tuple[str, str], ...]
+
+    @property
+    def unread(self) -> Unread:
+        """What may hold locks and could not be read."""
+        return Unread(tuple((wire(each.file.path), each.fault) for each in self.files if each.fault), self.partial)
+
+
+def survey(folders: Sequence[str], component: str | None = None) -> Survey:
+    """Look through the folders; the lock on `component` is found by its name whatever cannot be listed."""
+    looked = [look(folder) for folder in folders]
+    named = lock_slug(component) if component is not None else None
+    return Survey(
+        files=tuple(
+            found for folder in looked for file in _files(folder, named) for found in _read(folder, file, named)
+        ),
+        partial=tuple((wire(folder.path), reason) for folder in looked if (reason := _partial(folder))),
+        unlisted=tuple((wire(folder.path), folder.reason or "") for folder in looked if not _is_known(folder)),
+    )
+
+
+def _files(folder: Folder, named: str | None) -> Iterator[NoticeFile]:
+    yield from folder.files
+    slugs = [*folder.left_out[:MOST_FILES]]
+    if named is not None and named not in {*slugs, *(file.slug for file in folder.files)}:
+        slugs.append(named)
+    for slug in slugs:
+        if (file := look_up(folder.path, slug)) is not None:
+            yield file
+
+
+def _partial(folder: Folder) -> str | None:
+    """Why locks may lie in the folder that were not found; files that were left out of a brief were looked through."""
+    if not folder.is_listed:
+        return folder.reason
+    left = len(folder.left_out) - MOST_FILES
+    return f"{left:,} more of its files were not looked through; archive what is done" if left > 0 else None
+
+
+def _is_known(folder: Folder) -> bool:
+    return folder.is_listed or bool(folder.files)
+
+
+def _read(folder: Folder, file: NoticeFile, named: str | None) -> Iterator[LockFile]:
+    """The file as a notice, if it may be a lock; nothing where it went away meanwhile."""
+    raw = None
+    try:
+        raw = raw_content(file)
+        if file.slug == named or may_be_lock(raw):
+            yield LockFile(folder.path, file, parsed(file, raw), raw=raw)
+    except NotFoundError:
+        return
+    except MajordomusError as error:
+        yield LockFile(folder.path, file, None, str(error), raw)
