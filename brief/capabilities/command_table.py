@@ -9,13 +9,14 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from brief.capabilities.table import CAPABILITIES
-from brief.handlers.shape import Capability, Path, Positional, Rendered
+from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Rendered
 
 _HEAD = '''"""Every command that a server can answer, generated from `brief/capabilities` by `scripts/make-files`.
 
-By its words: method and path below `/api/v1`, kind, the exit code that `--strict` asks for (0: there is no such
-option), its forms (the first is the default), its positional fields, and its options. A field is `(name, type)`, an
-option `(name, type, is_repeatable)`. A type is `text`, `file`, `int`, `flag`, or the values of a choice.
+By its words: method and path below `/api/v1`, kind, whether it has `--strict`, its forms (the first is the default), its
+positional fields, and its options. A field is `(name, type)`, an option `(name, type, is_repeatable)`. A type is `text`,
+`file`, `int`, `flag`, or the values of a choice. `owner` is a flag that only a person's shell has, and `person` is none: it
+is set in every person's shell.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
     Type = str | tuple[str, ...]
-    Entry = tuple[str, str, str, int, tuple[str, ...], tuple[tuple[str, Type, bool], ...], dict[str, tuple[str, Type, bool]]]
+    Entry = tuple[str, str, str, bool, tuple[str, ...], tuple[tuple[str, Type, bool], ...], dict[str, tuple[str, Type, bool]]]
 
 COMMANDS: dict[str, Entry] = {
 '''
@@ -46,7 +47,7 @@ def _entry(capability: Capability) -> str:
         f"        {_quote(http.method)},",
         f"        {_quote(http.path)},",
         f"        {_quote(capability.kind)},",
-        f"        {capability.strict or 0},",
+        f"        {capability.strict is not None},",
         f"        {_tuple(forms)},",
         f"        {_positionals(words)},",
         "        {",
@@ -66,11 +67,14 @@ def _options(capability: Capability) -> Iterator[str]:
     for name, field in capability.input.model_fields.items():
         if name not in _BESIDE and not _has(field, Positional):
             is_many = get_origin(_inner(field.annotation)) is tuple
-            flag = "--" + name.replace("_", "-")
+            flag = name if _type(field) == _quote("person") else "--" + name.replace("_", "-")
             yield f"            {_quote(flag)}: ({_quote(name)}, {_type(field)}, {is_many}),"
 
 
 def _type(field: FieldInfo) -> str:
+    own = next((one for one in field.metadata if isinstance(one, OwnersOwn)), None)
+    if own is not None:
+        return _quote("person" if own.by_default else "owner")
     kind = _inner(field.annotation)
     if get_origin(kind) is tuple:
         kind = _inner(get_args(kind)[0])

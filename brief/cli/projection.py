@@ -20,15 +20,13 @@ from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, Us
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
+from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
 from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
 from brief.server.ensure import ensure
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
-
-MODELS_SHELL = "CLAUDECODE"
-"""What the client sets in every shell that it gives a model."""
 
 
 class RefusedError(MajordomusError):
@@ -142,13 +140,12 @@ def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> d
 
 def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
     """Whether what is for the owner alone is shown; raises UsageError where a model's shell asks for it."""
-    in_models_shell = bool(os.environ.get(MODELS_SHELL))
-    if asked and in_models_shell:
+    if asked and is_models_shell():
         raise UsageError(
-            f"--{name} shows what is for the owner alone, and {MODELS_SHELL} says that this is the shell of a model; "
+            f"--{name} shows what is for the owner alone, and CLAUDECODE says that this is the shell of a model; "
             "leave it out, or let the owner run this"
         )
-    return asked or (own.by_default and not in_models_shell) or None
+    return asked or (own.by_default and not is_models_shell()) or None
 
 
 Mark = TypeVar("Mark")

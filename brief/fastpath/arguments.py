@@ -17,6 +17,11 @@ MOST_BYTES = 32_768
 """More text than this in one call is looked at by the whole command."""
 
 
+def is_models_shell() -> bool:
+    """Whether this is a shell that a client gave to a model: what is for the owner alone is not shown there."""
+    return bool(os.environ.get("CLAUDECODE"))
+
+
 class Arguments:
     """A call whose words are all understood: `fields` are its input by name, less root, form and width."""
 
@@ -63,9 +68,10 @@ def _read(call: Arguments, words: list[str]) -> Arguments | None:
             continue
         name, is_joined, value = word.partition("=")
         kind = _kind(call, name)
-        if kind is None or (kind == "flag" and is_joined):
+        is_flag = kind in ("flag", "owner")
+        if kind is None or (is_flag and is_joined):
             return None
-        if kind != "flag" and not is_joined:
+        if not is_flag and not is_joined:
             if at == len(words) or words[at].startswith("-"):
                 return None
             value = words[at]
@@ -104,7 +110,9 @@ def _set(call: Arguments, name: str, value: str) -> bool:
 def _put(call: Arguments, field: str, kind: Type, text: str, *, is_repeatable: bool = False) -> bool:
     """Whether `text` is a value of the type, which the field then has; the last of several counts."""
     value: object = text
-    if kind == "flag":
+    if kind == "owner" and is_models_shell():
+        return False
+    if kind in ("flag", "owner"):
         value = True
     elif kind == "int":
         if not (text.isascii() and text.isdigit()):

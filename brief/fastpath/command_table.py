@@ -1,8 +1,9 @@
 """Every command that a server can answer, generated from `brief/capabilities` by `scripts/make-files`.
 
-By its words: method and path below `/api/v1`, kind, the exit code that `--strict` asks for (0: there is no such
-option), its forms (the first is the default), its positional fields, and its options. A field is `(name, type)`, an
-option `(name, type, is_repeatable)`. A type is `text`, `file`, `int`, `flag`, or the values of a choice.
+By its words: method and path below `/api/v1`, kind, whether it has `--strict`, its forms (the first is the default), its
+positional fields, and its options. A field is `(name, type)`, an option `(name, type, is_repeatable)`. A type is `text`,
+`file`, `int`, `flag`, or the values of a choice. `owner` is a flag that only a person's shell has, and `person` is none: it
+is set in every person's shell.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
     Type = str | tuple[str, ...]
-    Entry = tuple[str, str, str, int, tuple[str, ...], tuple[tuple[str, Type, bool], ...], dict[str, tuple[str, Type, bool]]]
+    Entry = tuple[str, str, str, bool, tuple[str, ...], tuple[tuple[str, Type, bool], ...], dict[str, tuple[str, Type, bool]]]
 
 COMMANDS: dict[str, Entry] = {
     "brief": (
         "GET",
         "/brief",
         "query",
-        10,
+        True,
         ("text", "json", "prompt", "line"),
         (),
         {
@@ -31,7 +32,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/queue",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
@@ -42,7 +43,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/queue",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -52,7 +53,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/derive",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
@@ -63,7 +64,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/peers",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
@@ -74,7 +75,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/peers",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("intent", "text", True),),
         {
@@ -87,7 +88,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/peers/release",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("name", "text", False),),
         {
@@ -98,7 +99,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/episodes",
         "query",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -109,7 +110,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/episodes",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -123,19 +124,20 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/episodes/close",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
             "--session": ("session", "text", False),
             "--reason": ("reason", "text", False),
+            "--pid": ("pid", "int", False),
         },
     ),
     "wake list": (
         "GET",
         "/wakes",
         "query",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -146,7 +148,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/wakes/pause",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -158,7 +160,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/wakes/resume",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -170,7 +172,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/wakes/now",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -181,7 +183,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/state",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
@@ -192,7 +194,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/tasks",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("title", "text", True),),
         {
@@ -205,7 +207,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/tasks/next",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("action", "text", True),),
         {
@@ -216,7 +218,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/tasks/done",
         "command",
-        0,
+        False,
         ("text", "json"),
         (),
         {
@@ -227,43 +229,46 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/alerts",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
             "--session": ("session", "text", False),
             "--component": ("component", "text", False),
+            "--owner": ("owner", "owner", False),
         },
     ),
     "alerts show": (
         "GET",
         "/alerts/notice",
         "query",
-        0,
+        False,
         ("text", "json"),
         (("slug", "text", True),),
         {
             "--session": ("session", "text", False),
             "--component": ("component", "text", False),
+            "--owner": ("owner", "owner", False),
         },
     ),
     "reminders": (
         "GET",
         "/alerts/reminders",
         "query",
-        10,
+        True,
         ("text", "json"),
         (),
         {
             "--session": ("session", "text", False),
             "--component": ("component", "text", False),
+            "owner": ("owner", "person", False),
         },
     ),
     "alerts add": (
         "POST",
         "/alerts",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("title", "text", True),),
         {
@@ -285,7 +290,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/alerts/done",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("slug", "text", True),),
         {
@@ -296,7 +301,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/alerts/ack",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("slug", "text", True),),
         {
@@ -307,7 +312,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/alerts/archive",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("slug", "text", True),),
         {
@@ -318,7 +323,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/alerts/migrate",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("file", "file", True),),
         {
@@ -329,7 +334,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/locks",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("component", "text", True),),
         {
@@ -344,7 +349,7 @@ COMMANDS: dict[str, Entry] = {
         "POST",
         "/locks/release",
         "command",
-        0,
+        False,
         ("text", "json"),
         (("component", "text", True),),
         {
@@ -356,7 +361,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/locks",
         "query",
-        0,
+        True,
         ("text", "json"),
         (),
         {
@@ -367,7 +372,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/locks/audit",
         "query",
-        1,
+        True,
         ("text", "json"),
         (),
         {

@@ -69,17 +69,24 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
         if declined is not None:
             unanswered[here.common_dir] = declined
         return None
+    strict = answer.headers.get("majordomus-strict")
+    if call.strict and strict is None:
+        return None
     put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
-    is_unsatisfied = call.strict and answer.headers.get("majordomus-read") != "in-full"
-    return call.entry[3] if is_unsatisfied else ANSWERED
+    return int(strict) if call.strict and strict is not None else ANSWERED
 
 
 def _request(call: Arguments, here: Located) -> tuple[list[tuple[str, str]], dict[str, object] | None]:
     """The query and the body of a call: the form is always in the query, the fields where the method takes them."""
+    from brief.fastpath.arguments import is_models_shell  # noqa: PLC0415 - it is loaded already
+
     fields = call.fields
     options = call.entry[6]
     if "--session" in options and not fields.get("session"):
         fields["session"] = os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+    for field, kind, _ in options.values():
+        if kind == "person" and not is_models_shell():
+            fields[field] = True
     width = terminal_columns() if call.format == "text" and "width" not in fields else None
     form = [("format", call.format), *([] if width is None else [("width", str(width))])]
     given = {"root": here.name, **{name: value for name, value in fields.items() if value is not None}}

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from brief.core.model.brief import Wire
-from brief.core.model.errors import FAILED, USAGE, MajordomusError, UsageError
+from brief.core.model.errors import ANSWERED, FAILED, USAGE, MajordomusError, UsageError
 from brief.core.text.wrap import wrapped
 from brief.handlers.shape import Capability, Inputs, Rendered
 from brief.server.envelope import Envelope
@@ -200,8 +200,9 @@ def _sentence(error: Any, known: Sequence[str]) -> str:
 
 def _rendered(capability: Capability, answer: Wire, form: Form) -> Response:
     if isinstance(answer, Rendered):
-        return Response(answer.body, media_type=answer.media_type, headers=_read_header(answer.in_full))
-    headers = _read_header(getattr(answer, "fully_read", True))
+        headers = _read_headers(capability, answer, in_full=answer.in_full)
+        return Response(answer.body, media_type=answer.media_type, headers=headers)
+    headers = _read_headers(capability, answer, in_full=getattr(answer, "fully_read", True))
     if not form.is_text:
         return json_response(answer, headers=headers)
     text = capability.text(answer)
@@ -210,5 +211,7 @@ def _rendered(capability: Capability, answer: Wire, form: Form) -> Response:
     return Response(text.encode("utf-8", "backslashreplace"), media_type="text/plain", headers=headers)
 
 
-def _read_header(in_full: bool) -> dict[str, str]:  # noqa: FBT001 - the one thing it tells
-    return {"majordomus-read": "in-full" if in_full else "in-part"}
+def _read_headers(capability: Capability, answer: Wire, *, in_full: bool) -> dict[str, str]:
+    """Whether all was read, and the exit code of a command that is strict about it."""
+    code = capability.strict.exit_code(answer) if capability.strict is not None else ANSWERED
+    return {"majordomus-read": "in-full" if in_full else "in-part", "majordomus-strict": str(code)}

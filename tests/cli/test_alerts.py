@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,61 @@ def test_two_hundred_adds_at_once(two: Lab) -> None:
     assert sorted(text.rpartition("---\n")[2] for text in written) == sorted(
         f"by {number}\n" for number in range(20) for _ in range(10)
     )
+
+
+MODEL = {"CLAUDECODE": "1"}
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_what_is_for_the_owner(lab: Lab, *, served: bool) -> None:
+    """A person reads it in reminders and with --owner, a model with no command, with and without a server."""
+    lab.commit()
+    if served:
+        assert lab.majordomus("serve", "ensure").returncode == 0
+    active = lab.state / "notices/active"
+    active.mkdir(mode=0o700, parents=True)
+    for slug, audience in (("secret", "owner"), ("open", "team")):
+        (active / f"{slug}.md").write_text(f"---\nkind: reminder\naudience: {audience}\n---\n# {slug} title\n")
+    lists = (["reminders"], ["alerts", "list"], ["alerts", "list", "--owner"])
+    told = [["secret title" in say(lab, *words), "open title" in say(lab, *words)] for words in lists]
+    assert told == [[True, True], [False, True], [True, True]]
+    listed = lab.majordomus("reminders", env=MODEL).stdout
+    assert ["secret title" in listed, "open title" in listed] == [False, True]
+    assert "those for the owner alone are left out" in listed
+    for words in (["alerts", "list", "--owner"], ["alerts", "show", "secret", "--owner"]):
+        done = lab.majordomus(*words, env=MODEL)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("majordomus: --owner shows what is for the owner alone")
+    assert "secret title" not in fail(lab, "alerts", "show", "secret", code=2)
+    assert "secret title" in say(lab, "alerts", "show", "secret", "--owner")
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_what_is_still_to_come(lab: Lab, *, served: bool) -> None:
+    """Reminders tell it with the days that are left, whatever its kind, and no prompt carries it."""
+    lab.commit()
+    if served:
+        assert lab.majordomus("serve", "ensure").returncode == 0
+    active = lab.state / "notices/active"
+    active.mkdir(mode=0o700, parents=True)
+    (active / "ahead.md").write_text(
+        f"---\nkind: alert\nfires_on: {datetime.now(UTC).date() + timedelta(days=5)}\n---\n"
+    )
+    told = say(lab, "reminders")
+    assert "1 still to come" in told
+    assert "alert 🔔 in 5d: ahead (ahead)" in told
+    assert "ahead" not in block(lab, ANN)
+
+
+def test_strict_where_notices_cannot_be_read(lab: Lab) -> None:
+    """Status exits 10 for a file that may be a lock; the audit holds that file against nobody."""
+    lab.commit()
+    active = lab.state / "notices/active"
+    active.mkdir(mode=0o700, parents=True)
+    (active / "broken.md").write_text("---\nkind: lock\ntitle: a: b: c\n---\n")
+    for served in (False, True):
+        if served:
+            assert lab.majordomus("serve", "ensure").returncode == 0
+        codes = [lab.majordomus("lock", word, "--strict").returncode for word in ("status", "audit")]
+        assert codes == [10, 0]
+        assert "1 file, possibly a lock, could not be read (broken): majordomus lock status" in block(lab, ANN)

@@ -92,3 +92,13 @@ def test_file_is_meant_from_the_current_folder() -> None:
 def test_anything_else_is_the_whole_commands(words: list[str]) -> None:
     """Help, mistakes, abbreviations and unusual text go to the whole command."""
     assert read_arguments(words) is None
+
+
+def test_what_is_for_the_owner_is_asked_for_in_a_persons_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The switch is read there, and in the shell of a model it is left to the whole command, which refuses it."""
+    monkeypatch.delenv("CLAUDECODE", raising=False)
+    call = read_arguments(["alerts", "list", "--owner"])
+    assert call is not None
+    assert call.fields == {"owner": True}
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert read_arguments(["alerts", "list", "--owner"]) is None
