@@ -1,6 +1,7 @@
 import type { EngineInterface } from 'claude-code'
 
 import { type Checkout, leaseOf } from './checkout'
+import { UNPROVEN, isProven } from './proof'
 
 /** No server answered, or none that could be believed; the message is the rest of a line. */
 export class NoAnswer extends Error {}
@@ -30,6 +31,7 @@ export async function ask(
 ): Promise<string> {
   const lease = await leaseOf($, checkout)
   if (lease === null) throw new NoAnswer(NO_SERVER)
+  if (!(await isProven($, checkout, lease))) throw new NoAnswer(UNPROVEN)
   const response = await within($, patienceMs, fetched($, lease.socket, method, path, { root: checkout.root, ...fields }))
   // A socket's path may come to be somebody else's: only the holder's number makes an answer his.
   if (response.headers['majordomus-epoch'] !== String(lease.epoch)) throw new NoAnswer(NO_SERVER)

@@ -44,7 +44,7 @@ for (const [what, policy] of Object.entries({
     const made = world(on, gone())
     made.files[POLICY] = policy
     await $.session.start(START)
-    await clock.advance(600_000)
+    await clock.advance(200_000)
     expect(made.ran).toEqual([])
     const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
     expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server · majordomus serve ensure starts one/)

@@ -21,6 +21,12 @@ export type World = {
   submitted: string[]
   entered: { text: string; context: readonly string[] }[]
   ran: (readonly string[])[]
+  /** What `ls` says of git folder, state folder, lease, folder of the socket and socket, after the person's number. */
+  owners: string[]
+  /** Whether git accepts a git folder of somebody else. */
+  isAccepted: boolean
+  /** The paths that were looked at, a row for each look. */
+  proofs: (readonly string[])[]
   notified: string[]
   commands: string[]
 }
@@ -31,6 +37,14 @@ export type Asked = { method: string; path: string; socket: string; fields: Reco
 export const LEASE = '/repo/.git/majordomus/lease.json'
 export const POLICY = '/repo/.ai/repo/policy.yaml'
 export const ON = 'version: 1\nsession:\n  brief_on_interval: true\n'
+export const OWN = [
+  '1000',
+  'drwxrwxr-x 8 1000 1000 4096 Dec  1 10:00 /repo/.git/.',
+  'drwx------ 5 1000 1000 4096 Dec  1 10:00 /repo/.git/majordomus',
+  '-rw------- 1 1000 1000  400 Dec  1 10:00 /repo/.git/majordomus/lease.json',
+  'drwx------ 3 1000 1000   80 Dec  1 10:00 /run',
+  'srw------- 1 1000 1000    0 Dec  1 10:00 /run/7.sock',
+]
 export const START = { cwd: '/repo', surface: 'terminal', isInteractive: true } as const
 
 /** What a look answers where nothing is to be done. */
@@ -68,6 +82,9 @@ export function world(on: On, given: Partial<World> = {}): World {
     submitted: [],
     entered: [],
     ran: [],
+    owners: OWN,
+    isAccepted: false,
+    proofs: [],
     notified: [],
     commands: [],
     ...given,
@@ -105,10 +122,18 @@ function beneathServer(on: On, made: World): void {
     return { value: { status: made.status, ok: made.status === 200, headers, text } }
   })
   on('process.run', (_, e) => {
+    if (e.argv[0] === '/bin/sh') return { value: proof(made, e.argv) }
     made.ran.push(e.argv)
     const stderr = made.exitCode === 0 ? '' : 'majordomus: no server can be held\n'
     return { value: { exitCode: made.exitCode, stdout: '', stderr, isStdoutTruncated: false, isStderrTruncated: false } }
   })
+}
+
+function proof(made: World, argv: readonly string[]) {
+  const isGit = argv[2]?.includes('git -C') === true
+  if (!isGit) made.proofs.push(argv.slice(4))
+  const exitCode = isGit && !made.isAccepted ? 128 : 0
+  return { exitCode, stdout: `${made.owners.join('\n')}\n`, stderr: '', isStdoutTruncated: false, isStderrTruncated: false }
 }
 
 function fieldsOf(search: string): Record<string, unknown> {
