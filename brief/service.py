@@ -48,6 +48,7 @@ from brief.support.served import Served
 from brief.support.single_flight import SingleFlight
 from brief.support.ttl_cache import CacheEntry, TtlCache
 from brief.support.waiters import Waiters
+from brief.support.zone import zone_doubt
 from brief.trust import WAKING, Effective, Trust, effective
 
 GIT_SECONDS = 1.0
@@ -212,7 +213,7 @@ class RepositoryService:
         query = SectionQuery(root=here.root, settings=settings, session=session, local=local, untrusted=untrusted)
         context = replace(self.context, worktrees=self._hurried_worktrees) if hurried else self.context
         place = repository(here, head_of(here, context.worktrees))
-        notes = (*(fault.sentence for fault in policy.faults), *unmet, *self._remarks())
+        notes = (*(fault.sentence for fault in policy.faults), *unmet, *_doubts(settings), *self._remarks())
         return RequestContext(
             here=here,
             query=query,
@@ -354,6 +355,11 @@ class RepositoryService:
 
     def _store(self, folders: tuple[str, ...]) -> NoticeStore:
         return self._notices.setdefault(folders, NoticeStore(folders))
+
+
+def _doubts(settings: Settings) -> tuple[str, ...]:
+    doubt = zone_doubt(settings)
+    return () if doubt is None else (doubt,)
 
 
 def _standing(state_dir: str) -> object:

@@ -262,6 +262,12 @@ def test_a_faulty_policy_is_named_in_the_brief(repo: Lab) -> None:
     assert "idle_minutes" in told
 
 
+def test_a_zone_that_is_none_is_named_in_the_brief(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A TZ of no zone is not UTC in silence."""
+    monkeypatch.setenv("TZ", "Mars/Phobos")
+    assert any('TZ is "Mars/Phobos"' in note for note in brief(service(repo), repo.repo).notes)
+
+
 def test_an_empty_repository_has_a_brief(lab: Lab) -> None:
     """Before the first commit there is a branch and no head."""
     found = brief(service(lab), lab.repo).repository

@@ -12,7 +12,7 @@ from brief.fastpath.locate import Located
 from brief.git import run, worktrees
 from brief.git.command import OLDEST
 from brief.policy import read_policy
-from brief.support.zone import find_zone, zone
+from brief.support.zone import find_zone, zone, zone_doubt
 
 _ANY_ZONE = "America/New_York"
 
@@ -33,7 +33,7 @@ def zones(here: Located | None) -> Finding:
     settings = policy.settings if policy else Settings()
     fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
     _, name, unknown = zone(settings)
-    told = fault or (unknown.sentence if unknown else None)
+    told = fault or (unknown.sentence if unknown else zone_doubt(settings))
     return judge_zones(name, told, has_tzdata=find_zone(_ANY_ZONE) is not None)
 
 
@@ -43,8 +43,12 @@ def listed(here: Located) -> Finding:
         checkouts = worktrees(here.common_dir)
     except GitError as fault:
         return fail("worktrees", f"{fault.sentence}; git fsck and git worktree repair tell more")
-    lost = [one.root for one in checkouts if not one.bare and (one.gone or one.prunable is not None)]
-    return judge_worktrees(len(checkouts), lost)
+    lost = [one for one in checkouts if not one.bare and (one.gone or one.prunable is not None)]
+    return judge_worktrees(
+        len(checkouts),
+        [one.root for one in lost if one.locked is None],
+        [one.root for one in lost if one.locked is not None],
+    )
 
 
 def descriptors() -> Finding:

@@ -78,8 +78,8 @@ def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> B
 def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     """How a checkout that git lists stands. A missing folder comes back with its drive, or with a session that moved it."""
     if checkout.gone and checkout.locked is not None:
-        why = f": {wire(checkout.locked)}" if checkout.locked else ""
-        return "away", f"its folder is missing, and it is locked{why}"
+        why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
+        return "away", f"its folder is missing, and it is locked{why}; git worktree unlock lets git prune it"
     if checkout.gone and count:
         return "away", f"its folder is missing, and {_counted(count, 'session')} of it may run on"
     if checkout.gone:

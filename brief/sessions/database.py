@@ -19,6 +19,8 @@ from brief.support.files import sync_folder
 SCHEMA_VERSION = 1
 BUSY_MS = 1_000
 OPEN_MS = 10_000
+MOST_PATH_BYTES = 490
+"""The longest path of a database: SQLite opens 512 bytes, with the longer name under which it is made and `-journal`."""
 """How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
 _PAUSE_SECONDS = 0.005
 
@@ -326,4 +328,7 @@ def _other_version(path: Path, version: int) -> str:
 
 
 def _sentence(path: Path, fault: Exception) -> str:
+    length = len(os.fsencode(path))
+    if length > MOST_PATH_BYTES:
+        return f"{path} is a path of {length} bytes, and SQLite opens none of more than {MOST_PATH_BYTES}; move the repository to a shorter one"
     return f"{path} cannot be used ({fault}); if that stays so, move the file away and run majordomus serve ensure"

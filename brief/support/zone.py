@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from brief.core.policy.settings import POLICY_FILE, Settings, expects
 from brief.core.policy.validate import Fault
 from brief.core.text.spelling import kind, spell, told
+from brief.support.files import Stamp, stamp
+
+_REMEDY = "set TZ or the policy's timezone to a name such as Europe/Prague"
 
 
 def find_zone(name: str) -> ZoneInfo | None:
@@ -41,6 +45,29 @@ def machine_zone(environ: Mapping[str, str], etc: Path) -> ZoneInfo:
         if found is not None:
             return found
     return ZoneInfo("UTC")
+
+
+def zone_doubt(settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str | None:
+    """Why the days that count may not be those of the person: a sentence, None where a zone is named that exists.
+
+    The policy's own zone is not judged here, since a wrong one is among the faults of the policy.
+    """
+    if settings.timezone is not None and find_zone(settings.timezone) is not None:
+        return None
+    return _machine_doubt(environ.get("TZ"), str(etc), stamp(f"{etc}/timezone"), stamp(f"{etc}/localtime"))
+
+
+@lru_cache(maxsize=16)
+def _machine_doubt(declared: str | None, etc: str, _timezone: Stamp | None, localtime: Stamp | None) -> str | None:
+    """Kept for as long as the files are the same, since every brief asks."""
+    environ = {} if declared is None else {"TZ": declared}
+    named = next(_names(environ, Path(etc)), "")
+    held = f"so days are those of {machine_zone(environ, Path(etc)).key}; {_REMEDY}"
+    if declared is not None and find_zone(named) is None:
+        return f"TZ is {told(declared)}, which is the IANA name of no zone, {held}"
+    if declared is None and localtime is not None and not any(map(find_zone, _names(environ, Path(etc)))):
+        return f"{etc}/localtime is no link to a zone by its name, {held}"
+    return None
 
 
 def _names(environ: Mapping[str, str], etc: Path) -> Iterator[str]:

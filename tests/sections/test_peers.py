@@ -103,8 +103,16 @@ def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
 
 GONE: list[tuple[dict[str, Any], str, str]] = [
     ({"gone": True, "prunable": "x"}, "away", "its folder is missing, and 1 session of it may run on"),
-    ({"gone": True, "locked": ""}, "away", "its folder is missing, and it is locked"),
-    ({"gone": True, "locked": "on a stick"}, "away", "its folder is missing, and it is locked: on a stick"),
+    (
+        {"gone": True, "locked": ""},
+        "away",
+        "its folder is missing, and it is locked; git worktree unlock lets git prune it",
+    ),
+    (
+        {"gone": True, "locked": "on a stick"},
+        "away",
+        "its folder is missing, and it is locked: on a stick; git worktree unlock lets git prune it",
+    ),
     ({"prunable": "gitdir file points elsewhere"}, "prunable", "gitdir file points elsewhere"),
     ({"prunable": ""}, "prunable", "git would prune it"),
 ]
@@ -174,7 +182,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert texts(found) == [
         "abc, busy: abc (claude-code e2, on abc)",
         r"d\xff, busy (claude-code e3, on main)",
-        r"d\xff is away: its folder is missing, and it is locked: stick\xff",
+        r"d\xff is away: its folder is missing, and it is locked: stick\xff; git worktree unlock lets git prune it",
     ]
     assert PeersSection.model_validate_json(found.model_dump_json()) == found
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import StoreError, SupersededError
-from brief.sessions.database import SCHEMA_VERSION, Database, stored_epoch
+from brief.sessions.database import MOST_PATH_BYTES, SCHEMA_VERSION, Database, stored_epoch
 from sandbox import SOURCE, unprivileged, until
 
 PUT = "INSERT INTO episodes VALUES (?, 'p', '/r', NULL, NULL, 'busy', 's', 'h', NULL, NULL)"
@@ -444,3 +444,21 @@ def test_a_wal_that_cannot_be_read_is_a_sentence(sealed: Path) -> None:
         return caught.value.sentence
 
     assert "unable to open" in unprivileged(attempt)
+
+
+def test_a_path_that_is_too_long_for_sqlite_is_told(tmp_path: Path) -> None:
+    """The longest path that SQLite opens is opened; of a longer one the sentence says that it is too long."""
+    for length in (MOST_PATH_BYTES, MOST_PATH_BYTES + 1):
+        folder = tmp_path
+        while (left := length - len("/majordomus.db") - len(str(folder))) > 0:
+            folder /= "d" * (left - 1 if left <= 200 else 100)
+        folder.mkdir(parents=True)
+        path = folder / "majordomus.db"
+        assert len(str(path)) == length
+        if length <= MOST_PATH_BYTES:
+            Database(path, epoch=1).close()
+        else:
+            with pytest.raises(
+                StoreError, match=r"is a path of 491 bytes, and SQLite opens none of more than 490; move"
+            ):
+                Database(path, epoch=1)

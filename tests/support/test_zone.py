@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.policy.settings import Settings
-from brief.support.zone import find_zone, zone
+from brief.support.zone import find_zone, zone, zone_doubt
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,29 @@ def test_the_files_name_the_machines_zone(tmp_path: Path) -> None:
     assert zone(Settings(), environ={}, etc=tmp_path)[1] == "America/New_York"
     (tmp_path / "timezone").write_text("Europe/Prague\n")
     assert zone(Settings(), environ={}, etc=tmp_path)[1] == "Europe/Prague"
+
+
+@pytest.mark.parametrize("declared", ["Mars/Phobos", "CET-1CEST", "/nowhere", ":x"])
+def test_a_machine_zone_that_is_none_is_told(tmp_path: Path, declared: str) -> None:
+    """A TZ that names no zone says whose days count instead; where the policy names one it does not matter."""
+    told = zone_doubt(Settings(), environ={"TZ": declared}, etc=tmp_path)
+    assert told == (
+        f'TZ is "{declared}" (text), which is the IANA name of no zone, so days are those of UTC; '
+        "set TZ or the policy's timezone to a name such as Europe/Prague"
+    )
+    assert zone_doubt(Settings(timezone="Asia/Tokyo"), environ={"TZ": declared}, etc=tmp_path) is None
+
+
+@pytest.mark.parametrize("declared", ["Asia/Tokyo", "", ":Asia/Tokyo"])
+def test_a_machine_zone_that_is_one_is_no_doubt(tmp_path: Path, declared: str) -> None:
+    """Nor is a machine that says nothing: its days are those of UTC, as for the C library."""
+    assert zone_doubt(Settings(), environ={"TZ": declared}, etc=tmp_path) is None
+    assert zone_doubt(Settings(), environ={}, etc=tmp_path) is None
+
+
+def test_a_copied_localtime_is_told(tmp_path: Path) -> None:
+    """A file that is no link has rules and no name, and by its rules nobody here counts days."""
+    (tmp_path / "localtime").write_bytes(b"TZif2")
+    assert "localtime is no link to a zone by its name" in (zone_doubt(Settings(), environ={}, etc=tmp_path) or "")
+    (tmp_path / "timezone").write_text("Europe/Prague\n")
+    assert zone_doubt(Settings(), environ={}, etc=tmp_path) is None

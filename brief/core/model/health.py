@@ -181,10 +181,19 @@ def judge_zones(name: str, fault: str | None, *, has_tzdata: bool) -> Finding:
     return warn("zones", fault) if fault is not None else ok("zones", f"{name} is in force")
 
 
-def judge_worktrees(count: int, lost: Sequence[str]) -> Finding:
-    """The checkouts that git lists, and the names of those that are gone or could be pruned."""
-    if lost:
-        return warn("worktrees", f"{_some(lost)} gone or prunable, of {count}; git worktree prune forgets them")
+def judge_worktrees(count: int, lost: Sequence[str], locked: Sequence[str] = ()) -> Finding:
+    """The checkouts that git lists, the names of those that are gone or could be pruned, and of those it keeps so.
+
+    `git worktree prune` never removes a locked one: its folder may lie on a drive that is not mounted.
+    """
+    told = [f"{_some(lost)} gone or prunable; git worktree prune forgets them"] if lost else []
+    told += (
+        [f"{_some(locked)} locked, and the folder is away; git worktree unlock lets prune forget them"]
+        if locked
+        else []
+    )
+    if told:
+        return warn("worktrees", f"of {count}: {'; '.join(told)}")
     return ok("worktrees", f"{count} {'is' if count == 1 else 'are'} there")
 
 

@@ -147,7 +147,10 @@ def test_zones_worktrees_descriptors() -> None:
     told(judge_zones("UTC", "timezone is 'x'", has_tzdata=True), "warn", "timezone")
     told(judge_zones("UTC", None, has_tzdata=False), "fail", "tzdata")
     told(judge_worktrees(1, []), "ok", "1 is there")
-    told(judge_worktrees(3, ["/a\x1b[1m"]), "warn", "/a gone", "prune")
+    told(judge_worktrees(3, ["/a\x1b[1m"]), "warn", "/a gone", "prune forgets")
+    sentence = judge_worktrees(3, [], ["/b"]).sentence
+    assert "/b locked" in sentence
+    assert "prune forgets" not in sentence
     told(judge_descriptors(None), "ok", "any number")
     told(judge_descriptors(1024), "ok", "1024")
     told(judge_descriptors(255), "warn", "ulimit")
