@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brief.core.model.brief import Status
 from brief.sections.mesh import answer
 from samples import ask, context
@@ -18,3 +20,11 @@ def test_a_mesh_that_is_set_up_is_unread() -> None:
     found = answer(context(), ask(settings={"mesh": {"url": "nats://host:4222"}}))
     assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)
     assert "mesh.url is set" in (found.reason or "")
+
+
+def test_a_mesh_that_waits_for_trust_is_unread() -> None:
+    """A policy that asks for one which nobody trusts is not the same as none: the command that trusts it is named."""
+    query = replace(ask(), untrusted=(("mesh.url", "nats://host:4222"),))
+    found = answer(context(), query)
+    assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)
+    assert found.reason == "mesh.url is nats://host:4222 and not trusted here; run majordomus trust"
