@@ -23,6 +23,8 @@ from brief.core.text.spelling import kind, spell, spellings
 from brief.core.yaml.reader import decode, load
 from brief.support.zone import find_zone
 
+NO_POLICY = "no policy here (majordomus init writes one)"
+
 LIMIT = 65_536
 """Bytes that a policy may have."""
 
@@ -63,9 +65,11 @@ def checked(policy: Policy) -> Policy:
 
 
 def switch_reason(policy: Policy, key: str = SWITCH) -> str | None:
-    """Why a switch is off, that of waking unless another is named: None where it is true, else what it is, as a sentence."""
+    """Why a switch is off, as a sentence; None where it is true. The switch is that of waking unless another is named."""
     if value_of(policy.settings, key) is True:
         return None
+    if policy.standing is PolicyStatus.ABSENT:
+        return NO_POLICY
     return f"{key} is not true: {_why_off(policy, key)}"
 
 
@@ -78,8 +82,6 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def _why_off(policy: Policy, key: str) -> str:
-    if policy.standing is PolicyStatus.ABSENT:
-        return f"there is no {POLICY_FILE}"
     if policy.standing is PolicyStatus.UNREADABLE:
         return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:

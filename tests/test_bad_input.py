@@ -14,6 +14,7 @@ import pytest
 from brief.core.model.brief import Brief, IntegrationSection, PeersSection
 from brief.core.policy.settings import POLICY_FILE
 from brief.fastpath.process import describe_process
+from brief.policy import NO_POLICY
 from sandbox import Lab, until
 
 HOSTILE_BRANCH = "evil-\u202etopic\u2066"
@@ -302,12 +303,12 @@ def test_switch_is_off(lab: Lab, value: str, which: str) -> None:
     policy(lab, f"session:\n  brief_on_interval: {value}\n")
     got = brief(lab)
     assert (got.on_interval, got.on_interval_reason) == (False, OFF + which)
-    assert f"no brief on an interval: {OFF}{which}\n" in lab.majordomus("brief").stdout
+    assert f"Not briefed on an interval: {OFF}{which}\n" in lab.majordomus("brief").stdout
 
 
 def test_switch_is_absent(lab: Lab) -> None:
     """Without the key, and without a policy, the interval is off, and the brief says which of the two."""
-    assert brief(lab).on_interval_reason == f"{OFF}there is no {POLICY_FILE}"
+    assert brief(lab).on_interval_reason == NO_POLICY
     policy(lab, "version: 1\n")
     assert brief(lab).on_interval_reason == f"{OFF}{POLICY_FILE} does not set it"
 

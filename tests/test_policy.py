@@ -10,7 +10,7 @@ import pytest
 
 from brief.core.model.errors import PolicyError
 from brief.core.policy.settings import POLICY_FILE, Settings
-from brief.policy import LIMIT, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
+from brief.policy import LIMIT, NO_POLICY, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
 
 ON = "session:\n  brief_on_interval: true\n"
 
@@ -84,7 +84,6 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (None, f"there is no {POLICY_FILE}"),
         ("version: 1", f"{POLICY_FILE} does not set it"),
         ("session:\n  brief_on_interval: false", f"{POLICY_FILE} sets it to false"),
         ('session:\n  brief_on_interval: "true"', 'sets it to "true", which is text, and only true turns it on'),
@@ -98,14 +97,18 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
         ("session: [", f"{POLICY_FILE} cannot be read"),
     ],
 )
-def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str | None, why: str) -> None:
+def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str, why: str) -> None:
     """Only YAML's true turns the switch on; for anything else the reason says which it was."""
-    if text is not None:
-        _write(tmp_path, text + "\n")
+    _write(tmp_path, text + "\n")
     reason = switch_reason(read_policy(str(tmp_path)))
     assert reason is not None
     assert reason.startswith("session.brief_on_interval is not true: ")
     assert reason.endswith(why)
+
+
+def test_the_switch_is_off_without_a_policy(tmp_path: Path) -> None:
+    """Where there is no policy, the reason names the command that writes one."""
+    assert switch_reason(read_policy(str(tmp_path))) == NO_POLICY
 
 
 def test_the_switch_is_on_by_true(tmp_path: Path) -> None:

@@ -116,5 +116,5 @@ def main(words: Sequence[str]) -> int:
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
         told = clean(str(fault), 400)
-        return complain(MajordomusError(f"{type(fault).__name__} that nobody foresaw: {told}; please report it"))
+        return complain(MajordomusError(f"unexpected {type(fault).__name__}: {told}; please report it"))
     return code

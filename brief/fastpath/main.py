@@ -70,8 +70,8 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
             unanswered[here.common_dir] = declined
         return None
     strict = answer.headers.get("majordomus-strict")
-    if call.strict and strict is None:
-        return None
+    if strict is None and is_query and (call.strict or call.command != "brief"):
+        return None  # a server of an older version, which renders no text
     put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
     return int(strict) if call.strict and strict is not None else ANSWERED
 

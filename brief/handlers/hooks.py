@@ -114,7 +114,7 @@ async def _composed(service: RepositoryService, request: RequestContext, asked: 
 async def _with_prompt(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> str:
     """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due.
 
-    One that only begins as a wake does, while none was handed out, quotes one, and carries what any other does.
+    A prompt that merely starts like a wake while none is outstanding is a quotation; it is treated as ordinary.
     """
     if asked.speaker == "wake":
         change = await aside(in_thread(lambda: concluded(service, session, None, "submitted")))

@@ -1,8 +1,8 @@
 """Blocking work in a daemon thread of its own, awaited from the event loop.
 
-An executor would do, but its threads are waited for when the interpreter ends: one file system that hangs would keep
-the process for ever. Nor is there a most of threads that hanging ones could use up. A thread that has done its work
-takes the next for a while, since a new one costs as much as the work of a small question.
+An executor would do, but the interpreter waits for its threads at the end, so one hanging file system would keep the
+process alive for ever. The pool is unbounded, so hung threads cannot exhaust it. An idle thread takes further work for a
+while, since starting one costs as much as answering a small question.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def test_status_as_json(lab: Lab, tmp_path: Path) -> None:
     (mod,) = status["mods"]
     assert status["schema"] == "majordomus.capture/v1"
     assert (mod["mod"], mod["scope"], mod["standing"]) == ("majordomus-brief", "project", "absent")
-    assert mod["off"] == "session.brief_on_interval is not true: there is no .ai/repo/policy.yaml"
+    assert mod["off"] == "no policy here (majordomus init writes one)"
     assert (mod["client"], mod["reasons"], mod["instead"], status["settings"]) == (None, [], None, [])
     write_policy(lab, ON)
     lab.majordomus("capture", "install")
@@ -187,7 +187,7 @@ def test_status_gives_no_verdict_of_what_is_not_there(lab: Lab, scope: str) -> N
     told = lab.majordomus("capture", "status", "--scope", scope).stdout
     assert "not installed; majordomus capture install" in told
     assert "load" not in told
-    assert ("once the policy consents" in told, "is not true" in told) == (scope == "project", scope == "project")
+    assert ("once the policy consents" in told, "no policy here" in told) == (scope == "project", scope == "project")
 
 
 def test_status_where_the_persons_own_is_there_instead(lab: Lab) -> None:

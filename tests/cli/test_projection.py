@@ -203,7 +203,7 @@ def test_fault_that_nobody_foresaw(
 
     monkeypatch.setattr("brief.cli.projection.run", fail)
     assert main(["brief", "--root", str(lab.repo)]) == 1
-    assert capfd.readouterr() == ("", "majordomus: ZeroDivisionError that nobody foresaw: a b; please report it\n")
+    assert capfd.readouterr() == ("", "majordomus: unexpected ZeroDivisionError: a b; please report it\n")
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "503 Service Unavailable"])

@@ -59,7 +59,7 @@ def _mark(level: Level) -> str:
 
 def _head(brief: Brief) -> list[str]:
     rhythm = f"a brief every {brief.interval_minutes} minutes"
-    off = f"no brief on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
+    off = f"Not briefed on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
     return [f"{clean(brief.repository.root, 400)}  {where(brief)}", _composer(brief.answered_by), off]
 
 

@@ -20,7 +20,7 @@ def test_a_page_says_who_composed_what_and_when() -> None:
         "",
         "/r  on main at c0ffeec0f",
         "composed by the server of this repository (pid 7, epoch 5, version 0)",
-        "no brief on an interval: session.brief_on_interval is not set",
+        "Not briefed on an interval: session.brief_on_interval is not set",
     ]
 
 
