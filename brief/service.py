@@ -26,6 +26,7 @@ from brief.core.model.errors import (
     UsageError,
 )
 from brief.core.policy.settings import Settings
+from brief.core.sessions.presence import Seen, without_ended
 from brief.core.text.sanitize import clean, wire
 from brief.derive.lock_state import standing
 from brief.fastpath.lease import state_dir
@@ -172,7 +173,7 @@ class RepositoryService:
             absence=absence,
             worktrees=lambda: self._worktrees.read(GIT_SECONDS),
             notices=self._snapshot,
-            seen=self._seen.read,
+            seen=self._recorded_sessions,
             neighbours=neighbours,
             untrusted=self._untrusted,
         )
@@ -182,6 +183,9 @@ class RepositoryService:
         channel = self.channels.of(session)
         needs_trust = channel is not None and channel.scope == "user"
         return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
+
+    def _recorded_sessions(self) -> Seen:
+        return without_ended(self._seen.read(), self._sessions.ended())
 
     def end_lost(self) -> None:
         """Close every episode that has ended although nobody said so; raises MajordomusError."""

@@ -24,7 +24,7 @@ from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
-from brief.core.sessions.episode import Client, Episode, KnownEpisode
+from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
 from brief.core.sessions.task import Task
 from brief.core.wakes.state import WakeState
 from brief.git import Checkout
@@ -179,6 +179,10 @@ class Known:
     def tasks(self) -> dict[str, Task]:
         """By episode."""
         return self._tasks
+
+    def ended(self) -> dict[str, Ended]:
+        """Nobody has ended."""
+        return {}
 
     def owner(self, episode_id: str) -> Owner:
         """Alive where it is heard."""

@@ -12,6 +12,7 @@ from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, elapsed
 from brief.handlers.shape import Inputs, SessionInputs
+from brief.handlers.succession import take_over
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.handover import leave
 from brief.sessions.processes import find_process
@@ -60,8 +61,14 @@ async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpis
     return await in_thread(lambda: opened(service, service.request_context(asked.root), asked))
 
 
-def opened(service: RepositoryService, request: RequestContext, asked: OpenInputs) -> OneEpisode:
-    """The episode, opened in the checkout that was looked at. Blocks on the database."""
+def opened(
+    service: RepositoryService, request: RequestContext, asked: OpenInputs, *, takes_over: bool = False
+) -> OneEpisode:
+    """The episode, opened in the checkout that was looked at. Blocks on the database.
+
+    A session that nobody knew goes on with what another left in its client; with `takes_over` its client said so.
+    """
+    is_new = asked.session is not None and service.board.episode(asked.session) is None
     known = service.board.open(
         asked.session or str(uuid.uuid4()),
         provider=asked.provider,
@@ -71,6 +78,8 @@ def opened(service: RepositoryService, request: RequestContext, asked: OpenInput
         state=asked.state,
         now=service.now(),
     )
+    if is_new or takes_over:
+        take_over(service, known.episode, takes_over=takes_over)
     return OneEpisode(episode=known.episode)
 
 

@@ -164,7 +164,8 @@ def _heard(
     episode = None if known is None else known.episode
     if episode is None or _is_new(episode, asked, state, checkout):
         said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
-        opened(service, here, said)
+        # A mod minds one session at a time: one that nobody knew before took the place of another.
+        opened(service, here, said, takes_over=service.board.episode(asked.session) is None)
     return here, True
 
 

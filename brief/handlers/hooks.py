@@ -82,7 +82,8 @@ def _opened(service: RepositoryService, request: RequestContext, asked: HookInpu
         return
     known = before.provider if before and asked.provider == "unknown" else asked.provider
     state = _state(asked, before)
-    opened(service, request, OpenInputs(root=asked.root, session=session, provider=known, state=state, pid=asked.pid))
+    said = OpenInputs(root=asked.root, session=session, provider=known, state=state, pid=asked.pid)
+    opened(service, request, said, takes_over=asked.source == "clear")
 
 
 def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:

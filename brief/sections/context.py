@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -13,7 +13,7 @@ from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
-from brief.core.sessions.episode import Client, KnownEpisode, meant
+from brief.core.sessions.episode import Client, Ended, KnownEpisode, meant
 from brief.core.sessions.presence import Seen
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import wire
@@ -53,6 +53,9 @@ class Sessions(Protocol):
 
     def claims(self) -> tuple[Claim, ...]:
         """What the open episodes say they are about to change."""
+
+    def ended(self) -> Mapping[str, Ended]:
+        """The closed sessions of which somebody said that they ended."""
 
     def owner(self, episode_id: str) -> Owner:
         """Whether the session of this id still lives, as far as is known here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from brief.core.model.brief import EpisodeState, Liveness
@@ -19,6 +19,7 @@ from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
 from brief.core.sessions.episode import (
     Client,
+    Ended,
     Episode,
     KnownEpisode,
     Process,
@@ -27,12 +28,13 @@ from brief.core.sessions.episode import (
     checked_provider,
     worth_storing,
 )
-from brief.core.sessions.life import MOST_STORED, in_order, is_silent
+from brief.core.sessions.life import FOUND, MOST_STORED, in_order, is_silent
 from brief.core.sessions.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
 from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import follow_ups as signal_rows
+from brief.sessions import inheritance
 from brief.sessions.clients import Clients
 from brief.sessions.database import Database
 from brief.sessions.processes import known_life
@@ -52,7 +54,8 @@ class Board:
         self._open = {episode.id: episode for episode in rows.open_episodes(database)}
         self._stored = {episode.id: episode.heard for episode in self._open.values()}
         self._tasks = rows.current_tasks(database)
-        self._claims = {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}
+        self._claims = _held(database)
+        self._ended = rows.ended_sessions(database, FOUND)
         self._follow_ups = signal_rows.waiting_signals(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
@@ -196,10 +199,13 @@ class Board:
             if before is None:
                 self.wakes.begin_anew(episode.id, now)
             left = None if before else rows.current_task(self._database, episode.id)
+            claims = self._claims if before else _held(self._database)
             with self._memory:
                 self._open[episode.id] = episode
                 if left is not None:
                     self._tasks[episode.id] = left
+                self._claims = claims
+                self._ended.pop(episode.id, None)
                 self._stored[episode.id] = now
                 self._heard.add(episode.id)
                 self._silent.discard(episode.id)
@@ -208,7 +214,7 @@ class Board:
                 return self._known(episode)
 
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
-        """Close an open episode, with the reason; its claims go, its task stays as it was left."""
+        """Close an open episode, with the reason; its claims go, unless to a successor, its task stays as it was left."""
         with self._writing:
             episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
@@ -221,9 +227,26 @@ class Board:
                 self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != episode_id}
                 self._heard.discard(episode_id)
                 self._silent.discard(episode_id)
+                if reason not in FOUND:
+                    self._ended[episode_id] = Ended(now, episode.process.pid if episode.process else None)
                 self.comings += 1
                 self._version += 1
             return episode
+
+    def ended(self) -> Mapping[str, Ended]:
+        """The closed sessions of which somebody said that they ended."""
+        with self._memory:
+            return dict(self._ended)
+
+    def pass_on(self, before: str, after: str) -> None:
+        """Give what a closed episode was left with to an open one: its task, its claims, what is owed to it."""
+        with self._writing:
+            inheritance.pass_on(self._database, before, after)
+            with self._memory:
+                self._tasks = rows.current_tasks(self._database)
+                self._claims = _held(self._database)
+                self._follow_ups = signal_rows.waiting_signals(self._database)
+                self._version += 1
 
     def hear(self, episode_id: str, now: datetime) -> None:
         """Note, in memory, that an open episode spoke; an id that is not open here is nobody's: nothing is noted."""
@@ -359,3 +382,7 @@ class Board:
             f"no episode {episode_id} is open here; majordomus episode list names those that are, and majordomus episode "
             f"open --session {episode_id} opens it where it is the whole id of a session"
         )
+
+
+def _held(database: Database) -> dict[tuple[str, str], Claim]:
+    return {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}

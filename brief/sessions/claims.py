@@ -36,7 +36,11 @@ def drop_claims(database: Database, episode_id: str, names: tuple[str, ...]) -> 
 def held_claims(database: Database) -> tuple[Claim, ...]:
     """The claims of every open episode, the oldest first."""
     with database.read() as connection:
-        rows = connection.execute(f"SELECT {_CLAIM} FROM claims ORDER BY since, episode, name").fetchall()
+        rows = connection.execute(
+            f"SELECT {', '.join('claims.' + name for name in _CLAIM.split(', '))} FROM claims "
+            "JOIN episodes ON episodes.id = claims.episode WHERE episodes.closed IS NULL "
+            "ORDER BY claims.since, claims.episode, claims.name"
+        ).fetchall()
     fields = _CLAIM.split(", ")
     told = (dict(zip(fields, row, strict=True)) for row in rows)
     return tuple(Claim.model_validate({**each, "scope": json.loads(each["scope"])}) for each in told)

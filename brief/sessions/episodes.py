@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -11,7 +12,8 @@ from pydantic import ValidationError
 
 from brief.core.model.brief import Wire
 from brief.core.model.errors import NotFoundError, StoreError
-from brief.core.sessions.episode import Episode
+from brief.core.sessions.episode import Ended, Episode
+from brief.core.sessions.succession import leaves_successor
 from brief.core.sessions.task import Task
 from brief.sessions.database import Database
 
@@ -30,15 +32,26 @@ def put_episode(database: Database, episode: Episode) -> None:
 def close_episode(database: Database, episode: Episode, most: int) -> None:
     """Store an episode that has ended, and keep of the closed ones the `most` that ended last.
 
-    Its claims and the prompt in its outbox go with it; its tasks, wakes and ledger go where it goes.
+    The prompt in its outbox goes with it, and its claims, unless a successor is to have them; its tasks, wakes and ledger
+    go where it goes.
     """
     with database.write() as connection:
         _put(connection, episode)
-        connection.execute("DELETE FROM claims WHERE episode = ?", (episode.id,))
+        if not leaves_successor(episode.closed_reason):
+            connection.execute("DELETE FROM claims WHERE episode = ?", (episode.id,))
         connection.execute("UPDATE wakes SET prompt = NULL WHERE episode = ?", (episode.id,))
         older = "SELECT id FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT -1 OFFSET ?"
         connection.execute(f"DELETE FROM tasks WHERE episode IN ({older})", (most,))
+        connection.execute(f"DELETE FROM claims WHERE episode IN ({older})", (most,))
         connection.execute(f"DELETE FROM episodes WHERE id IN ({older})", (most,))
+
+
+def ended_sessions(database: Database, found: Collection[str]) -> dict[str, Ended]:
+    """The closed episodes whose end was told: not for one of the reasons that are `found` out by looking."""
+    query = "SELECT id, closed, json_extract(process, '$.pid') FROM episodes WHERE closed IS NOT NULL AND closed_reason"
+    with database.read() as connection:
+        rows = connection.execute(f"{query} NOT IN ({', '.join('?' * len(found))})", tuple(found)).fetchall()
+    return {row[0]: Ended(datetime.fromisoformat(row[1]), row[2]) for row in rows}
 
 
 def _put(connection: sqlite3.Connection, episode: Episode) -> None:

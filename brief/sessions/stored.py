@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import Claim
-from brief.core.sessions.episode import Client, KnownEpisode
+from brief.core.sessions.episode import Client, Ended, KnownEpisode
+from brief.core.sessions.life import FOUND
 from brief.core.sessions.task import Task
 from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
@@ -56,6 +57,11 @@ class StoredSessions:
         if stored is None:
             return Owner.UNKNOWN
         return Owner(known_life(KnownEpisode(episode=stored, standing="unheard"))) if stored.is_open else Owner.GONE
+
+    def ended(self) -> Mapping[str, Ended]:
+        """The closed sessions of which somebody said that they ended."""
+        with self._opened() as database:
+            return rows.ended_sessions(database, FOUND) if database else {}
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - whoever asks, nothing is told
         """Nothing: what is owed waits for a server, which knows what it told."""

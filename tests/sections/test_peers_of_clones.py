@@ -11,7 +11,7 @@ from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
-from brief.core.sessions.episode import Client, Episode, KnownEpisode
+from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
 from brief.core.sessions.task import Task
 from brief.git import Checkout
 from brief.notices.store import NoticeSnapshot
@@ -68,6 +68,10 @@ class OneSession:
     def claims(self) -> tuple[Claim, ...]:
         """It claims nothing."""
         return ()
+
+    def ended(self) -> dict[str, Ended]:
+        """Nobody has ended."""
+        return {}
 
     def owner(self, episode_id: str) -> Owner:
         """Nobody asks for locks here."""

@@ -34,6 +34,13 @@ class Client(NamedTuple):
     process: Process | None = None
 
 
+class Ended(NamedTuple):
+    """When a session ended, and the process of the client that showed it, None where that was not told."""
+
+    at: datetime
+    pid: int | None
+
+
 class Episode(Wire):
     """The record of one conversation. `checkout` is an absolute path; `heard` is when it last spoke to a server."""
 

@@ -29,6 +29,9 @@ PROCESS_ENDED = "its process ended"
 CHECKOUT_REMOVED = "its checkout was removed: neither its folder is there, nor does git keep anything of it"
 UNHEARD = f"not heard for {UNHEARD_FOR.days} days, and no process of it was ever known"
 
+FOUND = (PROCESS_ENDED, CHECKOUT_REMOVED, UNHEARD)
+"""Reasons that were found out by looking; every other one was told."""
+
 MOST_CLOSED = 32
 """How many closed episodes a list shows."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from brief.core.model.brief import EpisodeState, Moment, Peer, Wire
-from brief.core.sessions.episode import KnownEpisode
+from brief.core.sessions.episode import Ended, KnownEpisode
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.task import Task
 
@@ -28,6 +28,19 @@ class Seen(Wire):
 
     sessions: tuple[SeenSession, ...] = ()
     unread: str | None = None
+
+
+def without_ended(seen: Seen, ended: Mapping[str, Ended]) -> Seen:
+    """What is recorded, without the sessions whose own client told that they have `ended`.
+
+    It keeps the id of the session before `/clear` in its record. A client that began later, or another one, does not.
+    """
+    left = tuple(one for one in seen.sessions if not _is_over(one, ended.get(one.id)))
+    return seen if len(left) == len(seen.sessions) else seen.model_copy(update={"sessions": left})
+
+
+def _is_over(session: SeenSession, ended: Ended | None) -> bool:
+    return ended is not None and session.since <= ended.at and ended.pid in (None, session.pid)
 
 
 SeenByCheckout = Mapping[str | None, Sequence[SeenSession]]

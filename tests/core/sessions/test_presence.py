@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from brief.core.model.brief import EpisodeState, Liveness
-from brief.core.sessions.episode import Episode, KnownEpisode
-from brief.core.sessions.presence import SeenByCheckout, SeenSession, deepest, peers
+from brief.core.sessions.episode import Ended, Episode, KnownEpisode
+from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest, peers, without_ended
 from brief.core.sessions.task import Task
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -107,3 +107,15 @@ def test_deepest_of_the_root_folder() -> None:
     """Where the root of the file system is a checkout, everything lies in it."""
     assert deepest("/a/b", {"/": "all"}) == "all"
     assert deepest("/", {"/": "all"}) == "all"
+
+
+def test_record_of_a_session_that_ended() -> None:
+    """A record that keeps the id of an ended session is none of a session; a later or another client's is."""
+    found = Seen(sessions=(seen("e1", IDLE), seen("e2", IDLE)))
+    for ended, left in (
+        (Ended(NOW, 1), ["e2"]),
+        (Ended(NOW, None), ["e2"]),
+        (Ended(NOW, 8), ["e1", "e2"]),
+        (Ended(NOW - timedelta(days=1), 1), ["e1", "e2"]),
+    ):
+        assert [one.id for one in without_ended(found, {"e1": ended}).sessions] == left
