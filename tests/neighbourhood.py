@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import os
 import shutil
@@ -63,8 +64,9 @@ def entry(
 
 def listed(runtime: Path, made: Entry) -> Path:
     """The file of an entry, written where servers are found."""
-    path = runtime / "servers" / f"{Path(made.socket).stem}.json"
-    path.parent.mkdir(exist_ok=True)
+    digest = hashlib.sha256(made.socket.encode()).hexdigest()[:12]
+    path = runtime / "servers" / f"{digest}-{made.epoch}.json"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     path.write_text(made.model_dump_json())
     return path
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from brief.core.model.errors import RepositoryError
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.locate import Located, NotLocatedError, current_folder, locate
+from brief.fastpath.main import unanswered
+from brief.git.ownership import accept_by_git
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]  # noqa: SLF001 - argparse has no public name for it
@@ -22,6 +24,9 @@ def add_root(parser: argparse.ArgumentParser) -> None:
 def located(args: argparse.Namespace) -> Located:
     """The checkout that was named, or the one around the current folder; raises RepositoryError."""
     try:
-        return locate(args.root if args.root is not None else current_folder())
+        here = locate(args.root if args.root is not None else current_folder())
     except NotLocatedError as fault:
         raise RepositoryError(clean(wire(str(fault)), 1_000)) from None
+    if accept_by_git(here.common_dir, here.root):
+        unanswered.pop(here.common_dir, None)
+    return here

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from brief.cli.offline import lone_desk
 from brief.compose import DEADLINE_SECONDS
-from brief.fastpath.hook import EVENTS, Call, hook
+from brief.fastpath.hook import EVENTS, SPEAKING, Call, ask_server, hook, nothing
+from brief.fastpath.lease import NoServerError
+from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
 from brief.handlers.hooks import hook as composed
 from brief.policy import PolicyStatus, read_policy
 from brief.server.ensure import begin
 from brief.support.delivery import Delivery, Reached, delivering
+from brief.support.state_folder import UnprovenStateError
 
 if TYPE_CHECKING:
     from brief.cli.checkout_argument import Commands
@@ -52,8 +55,13 @@ def _run(args: argparse.Namespace) -> int:
 def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     """What the session must read, composed by this process, and what notes that it was read.
 
-    At the start of a session a server is started, not waited for.
+    A server in a git folder that only git accepts is asked here. At the start of a session a server is started, not waited for.
     """
+    if accept_by_git(call.here.common_dir, call.here.root):
+        with contextlib.suppress(NoServerError, ValueError):
+            return ask_server(call), nothing
+    if call.event not in SPEAKING:
+        return "", nothing
     if call.event == "session-start":
         _start_server(call)
     left = call.until - END_SECONDS - time.monotonic()
@@ -69,5 +77,5 @@ def _start_server(call: Call) -> None:
     """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
     policy = read_policy(call.here.root)
     if policy.standing in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, UnprovenStateError):
             begin(call.here)

@@ -25,6 +25,7 @@ from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
 from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
 from brief.server.ensure import ensure
+from brief.support.state_folder import refuse_unproven
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
@@ -219,7 +220,9 @@ def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any
 
 
 def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
-    """The answer of this process by itself, which says so."""
+    """The answer of this process by itself, which says so. A brief tells of each source; all else needs the state folder."""
+    if capability.output is not Rendered:
+        refuse_unproven(leases.state_dir(here.common_dir))
 
     async def answer() -> Wire:
         return await capability.handler(lone_desk(here, absence), capability.input.model_validate(asked))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import time
 from dataclasses import dataclass
@@ -18,14 +19,18 @@ from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import SupersededError
 from brief.fastpath.known import ABSENT
 from brief.fastpath.process import recorded_process
+from brief.fastpath.proof import UnprovenError, open_file, open_folder
 from brief.support.fence import refuse_if_superseded
-from brief.support.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
+from brief.support.files import Stamp, UnreadableFileError, read_descriptor, reason_of, stamp_of
 
 ENTRY_SCHEMA: Final = "majordomus.server/v1"
 MOST_BYTES = 65_536
 MOST_ENTRIES = 512
 MAKING_SECONDS = 60.0
 """An entry that is empty for longer is one whose server was killed while it made it."""
+
+_NAME = re.compile(r"(?:[0-9a-f]{12}-)?[0-9]{1,16}\.json")
+"""The names that servers give their entries: nothing else in the folder is opened or removed."""
 
 CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
@@ -73,43 +78,58 @@ def folder_id(common_dir: str) -> str | None:
 
 
 def read_entries(folder: str) -> Listed:
-    """Every entry in `folder`; the ones whose server is gone are removed. Blocks on files alone, raises nothing."""
+    """Every entry in `folder`; the ones whose server is gone are removed. Blocks on files alone, raises nothing.
+
+    Folder and entries must be the user's own; no link is followed, at the folder or in it.
+    """
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
+        descriptor = open_folder(folder)
     except FileNotFoundError:
         return Listed((), ())
+    except UnprovenError as fault:
+        return Listed((), (f"other servers cannot be found: {fault}",))
     except OSError as fault:
-        return Listed((), (f"{folder} cannot be listed ({reason_of(fault)}), so other servers cannot be found",))
+        return Listed((), (_unlisted(folder, fault),))
+    try:
+        return _listed(folder, descriptor)
+    except OSError as fault:
+        return Listed((), (_unlisted(folder, fault),))
+    finally:
+        os.close(descriptor)
+
+
+def _unlisted(folder: str, fault: OSError) -> str:
+    return f"{folder} cannot be listed ({reason_of(fault)}), so other servers cannot be found"
+
+
+def _listed(folder: str, descriptor: int) -> Listed:
+    names = sorted(name for name in os.listdir(descriptor) if name.endswith(".json") and not name.startswith("."))
     entries, faults = [], []
     if len(names) > MOST_ENTRIES:
         faults.append(
             f"{folder} holds {len(names):,} entries, and only {MOST_ENTRIES} are read; remove what is no server"
         )
     for name in names[:MOST_ENTRIES]:
-        path = os.path.join(folder, name)
         try:
-            entry = _live(path)
-        except UnreadableFileError as fault:
-            faults.append(f"{path} is no entry of a server ({fault}); remove it")
+            entry = _live(name, descriptor)
+        except (UnreadableFileError, UnprovenError) as fault:
+            faults.append(f"{folder}/{name} is no entry of a server ({fault}); remove it")
         else:
             entries += [entry] if entry is not None else []
     return Listed(tuple(sorted(entries, key=lambda entry: entry.epoch)), tuple(faults))
 
 
-def _live(path: str) -> Entry | None:
-    """The entry at `path`; None where it is just being made, or its server is gone and it was removed."""
+def _live(name: str, folder: int) -> Entry | None:
+    """The entry of this name; None where it is just being made, or its server is gone and it was removed."""
+    if not _NAME.fullmatch(name):
+        raise UnreadableFileError("no server gives its entry such a name")
     try:
-        found = os.lstat(path)
-        content = read_bounded(path, MOST_BYTES)
+        found, content = _read(name, folder)
     except FileNotFoundError:
         return None
-    except OSError as fault:
-        raise UnreadableFileError(f"cannot be looked at: {reason_of(fault)}") from fault
-    if found.st_uid != os.getuid():
-        raise UnreadableFileError(f"belongs to uid {found.st_uid}")
     if not content:
         if abs(time.time() - found.st_mtime) > MAKING_SECONDS:  # one from the future is not just being made
-            _remove(path, stamp_of(found))
+            _remove(name, folder, stamp_of(found))
         return None
     try:
         entry = Entry.model_validate_json(content)
@@ -118,9 +138,23 @@ def _live(path: str) -> Entry | None:
         where = ".".join(map(str, first["loc"]))
         raise UnreadableFileError(f"{where + ': ' if where else ''}{first['msg']}") from None
     if is_gone(entry):
-        _remove(path, stamp_of(found))
+        _remove(name, folder, stamp_of(found))
         return None
     return entry
+
+
+def _read(name: str, folder: int) -> tuple[os.stat_result, bytes]:
+    """What was looked at and its content; raises FileNotFoundError, UnprovenError, UnreadableFileError."""
+    try:
+        descriptor = open_file(name, folder)
+    except (FileNotFoundError, UnprovenError):
+        raise
+    except OSError as fault:
+        raise UnreadableFileError(f"cannot be looked at: {reason_of(fault)}") from fault
+    try:
+        return os.fstat(descriptor), read_descriptor(descriptor, MOST_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def is_gone(entry: Entry) -> bool:
@@ -145,8 +179,8 @@ def is_listening(path: str) -> bool:
     return True
 
 
-def _remove(path: str, seen: Stamp) -> None:
+def _remove(name: str, folder: int, seen: Stamp) -> None:
     with contextlib.suppress(OSError, SupersededError):
         refuse_if_superseded()
-        if stamp_of(os.lstat(path)) == seen:
-            os.unlink(path)
+        if stamp_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) == seen:
+            os.unlink(name, dir_fd=folder)

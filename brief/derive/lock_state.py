@@ -18,6 +18,7 @@ from pydantic import NonNegativeInt, PositiveInt, ValidationError
 from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import MajordomusError
 from brief.support.files import UnreadableFileError, read_bounded, reason_of
+from brief.support.state_folder import refuse_unproven
 
 _MOST = 65_536
 _PROC_LOCKS = "/proc/locks"
@@ -57,7 +58,11 @@ class DeriveState:
 
 
 def standing(state_dir: str) -> DeriveState:
-    """The standing of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at."""
+    """The standing of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at.
+
+    Raises UnprovenStateError where the folder may be somebody else's.
+    """
+    refuse_unproven(state_dir)
     lock, told = f"{state_dir}/derive.lock", f"{state_dir}/derive.json"
     for _ in range(_TRIES):
         before = _is_held(lock, claimed=False)

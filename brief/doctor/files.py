@@ -13,6 +13,7 @@ from brief.policy import PolicyStatus, read_policy
 from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
 from brief.sessions.recovery import kept_aside
+from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.trust import Trust, needs_trust
 
 
@@ -43,8 +44,9 @@ def database(here: Located) -> Finding:
     if not os.path.lexists(path):
         return judge_database(str(path), None, present=False)
     try:
+        refuse_unproven(str(path.parent))
         damage = check_integrity(path)
-    except StoreError as fault:
+    except (StoreError, UnprovenStateError) as fault:
         return judge_database(str(path), fault.sentence, present=True)
     remedy = f"{path} is damaged ({damage}); stop the server, move the file away and run majordomus serve ensure"
     return judge_database(str(path), remedy if damage else None, present=True)

@@ -13,7 +13,7 @@ import time
 from brief.fastpath.ask import ask
 from brief.fastpath.client import folder_of, session_of, text_of, told
 from brief.fastpath.jsontext import write_json
-from brief.fastpath.lease import NoServerError
+from brief.fastpath.lease import ForeignFolderError, NoServerError
 from brief.fastpath.locate import Located, NotLocatedError, locate
 from brief.fastpath.output import OutputError, given_up, put, tell
 
@@ -135,7 +135,7 @@ def _named(words: list[str]) -> str:
     raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """A server notes by itself what was read of its answer."""
 
 
@@ -146,11 +146,12 @@ def _context(
     try:
         call = read_call(event, given, os.environ, until)
     except NotLocatedError:
-        return "", _nothing
+        return "", nothing
     try:
-        return _asked(call, meanwhile if event in SPEAKING else None), _nothing
+        return ask_server(call, meanwhile if event in SPEAKING else None), nothing
     except (NoServerError, ValueError) as absence:
-        return alone(call, str(absence)) if event in SPEAKING else ("", _nothing)
+        is_for_whole = event in SPEAKING or isinstance(absence, ForeignFolderError)
+        return alone(call, str(absence)) if is_for_whole else ("", nothing)
 
 
 def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], until: float) -> Call:
@@ -186,7 +187,7 @@ def _pid(text: str) -> int | None:
     return int(text) if is_number and 0 < int(text) < 2**31 else None
 
 
-def _asked(call: Call, meanwhile: Callable[[], object] | None) -> str:
+def ask_server(call: Call, meanwhile: Callable[[], object] | None = None) -> str:
     """What the server says; raises NoServerError or ValueError where it says nothing that can be used."""
     answer = ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS, meanwhile=meanwhile)
     said = answer.json() if answer.status == 200 else None

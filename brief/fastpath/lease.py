@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from brief.fastpath.jsontext import read_json
-from brief.fastpath.locate import read_small
+from brief.fastpath.proof import UnprovenError, check_git_folder, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # see ask.py
 STATE = "majordomus"
 LEASE_SCHEMA = "majordomus.lease/v1"
 ENSURE = "start one with majordomus serve ensure"
+_MOST_BYTES = 65_536
 MOST_EPOCH = 2**53
 """An epoch is a count of milliseconds; what is larger is damage, and no number that JSON and SQLite carry alike."""
 
@@ -24,6 +25,10 @@ class NoServerError(Exception):
     def __init__(self, sentence: str, *, is_sent: bool = False) -> None:
         super().__init__(sentence)
         self.is_sent = is_sent
+
+
+class ForeignFolderError(NoServerError):
+    """The git folder is another user's; git may accept it all the same, as the whole command asks it."""
 
 
 def state_dir(common_dir: str) -> str:
@@ -37,9 +42,18 @@ def read_lease(common_dir: str) -> dict[str, Any]:
     A copied repository brings the lease of the original along, whose server must not answer for the copy.
     """
     path = state_dir(common_dir) + "/lease.json"
-    text = read_small(path)
-    if text is None:
-        raise NoServerError(_why_absent(common_dir, path))
+    try:
+        check_git_folder(common_dir)
+    except UnprovenError as fault:
+        raise ForeignFolderError(f"no server is asked: {fault}") from None
+    except OSError:
+        raise NoServerError(_why_absent(common_dir, path)) from None
+    try:
+        text = os.fsdecode(read_file(state_dir(common_dir), "lease.json", _MOST_BYTES))
+    except UnprovenError as fault:
+        raise NoServerError(f"no server is asked: {fault}") from None
+    except OSError:
+        raise NoServerError(_why_absent(common_dir, path)) from None
     try:
         record = read_json(text)
     except (ValueError, RecursionError):

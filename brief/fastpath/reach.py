@@ -13,6 +13,7 @@ from brief.fastpath.jsontext import read_json
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import NoServerError, read_lease, state_dir
 from brief.fastpath.process import PROC, boot_id, process_table
+from brief.fastpath.proof import UnprovenError, open_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -37,11 +38,11 @@ def mount_namespace() -> Reading[str]:
 def held_lock(common_dir: str) -> Reading[dict[str, Any]]:
     """What the holder of the lease wrote of itself, empty where nothing can be understood; absent where nobody holds it."""
     try:
-        descriptor = os.open(
-            f"{state_dir(common_dir)}/{LOCK}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        )
+        descriptor = open_in(state_dir(common_dir), LOCK)
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
+    except UnprovenError as fault:
+        return Unknown(f"is not asked: {fault}")
     except OSError as fault:
         return Unknown(f"cannot be opened: {fault.strerror}")
     from fcntl import LOCK_NB, LOCK_SH, flock  # noqa: PLC0415 - a server that answers needs none of it

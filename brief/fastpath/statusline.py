@@ -11,12 +11,14 @@ import time
 from brief.fastpath.ask import LINE_SECONDS, ask
 from brief.fastpath.client import MOST_SESSION, folder_of, session_of, text_of, told
 from brief.fastpath.lease import NoServerError, state_dir
-from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate, read_small
+from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate
 from brief.fastpath.output import put
+from brief.fastpath.proof import check_git_folder, open_folder, open_in
 from brief.fastpath.sanitize import without_steering
 
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
+_MOST_LINE = 65_536
 SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
 
@@ -30,7 +32,7 @@ def statusline() -> int:
         return 0
     session, columns = session_of(given.get("session_id")), _columns()
     line = _asked(here, session) or last_known(here, session, time.time(), columns)
-    if line or has_policy(here) or os.path.exists(state_dir(here.common_dir)):
+    if line or has_policy(here) or os.path.lexists(state_dir(here.common_dir)):
         _say(line or fit(NOBODY, columns))
     return 0
 
@@ -76,14 +78,26 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
 
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
-        line = without_steering((read_small(path) or "").strip().partition("\n")[0])
         try:
-            composed = os.stat(path).st_mtime
+            line, composed = _kept(here.common_dir, path)
         except OSError:
             continue
         if line:
             return fit(f"no answer, as of {ago(now - composed)}{SEPARATOR}{line}", columns)
     return None
+
+
+def _kept(common_dir: str, path: str) -> tuple[str, float]:
+    """The line in a file of ours, and when it was written; raises OSError where there is none that is proven ours."""
+    check_git_folder(common_dir)
+    os.close(open_folder(state_dir(common_dir)))
+    folder, _, name = path.rpartition("/")
+    descriptor = open_in(folder, name)
+    try:
+        text = os.fsdecode(os.read(descriptor, _MOST_LINE))
+        return without_steering(text.strip().partition("\n")[0]), os.fstat(descriptor).st_mtime
+    finally:
+        os.close(descriptor)
 
 
 def is_plain(session: str) -> bool:

@@ -150,7 +150,7 @@ def _kept(place: Place, found: Found, now: datetime) -> str:
         return ""
     copy = _free(place.kept / f"{place.mod.name}-{now:%Y%m%dT%H%M%SZ}")
     try:
-        place.kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.make_kept()
         shutil.copytree(place.path, copy, symlinks=True, ignore=_laid)
     except (OSError, shutil.Error) as error:
         raise CaptureError(

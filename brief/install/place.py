@@ -13,6 +13,7 @@ from brief.fastpath.locate import Located
 from brief.install.mods import PROVIDERS, Mod, Scope
 from brief.support.folders import opened
 from brief.support.home import home_folder
+from brief.support.state_folder import make_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,12 @@ class Place:
             self.base.mkdir(parents=True, exist_ok=True)
         with opened(self.base, self.steps, make=make) as descriptor:
             yield descriptor
+
+    def make_kept(self) -> None:
+        """Make the folder of edited copies; raises UnprovenStateError, OSError."""
+        if self.scope is Scope.PROJECT:
+            make_state(str(self.kept.parent))
+        self.kept.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def in_checkout(mod: Mod, here: Located) -> Place:

@@ -11,7 +11,7 @@ from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import wire
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
-from brief.notices.folder import NoticeFile, leads_out, look_up
+from brief.notices.folder import NoticeFile, is_linked, look_up
 from brief.notices.folder_lock import told, turn
 from brief.notices.writing import numbered
 from brief.support.fence import refuse_if_superseded
@@ -55,7 +55,7 @@ def why_not(folder: str, *, even_tracked: bool = False) -> str | None:
     """Why nothing of the folder may be archived; None where it may. Raises GitError."""
     if not even_tracked and is_tracked(folder):
         return f"{wire(folder)} is tracked by git, and alerts.archive_tracked is off"
-    reason = leads_out(folder, "archive")
+    reason = is_linked(folder, "archive") or is_linked(folder, "active")
     return f"{wire(folder)}: {reason}" if reason else None
 
 

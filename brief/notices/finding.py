@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
-from brief.core.notices.notice import LIMIT, Notice, parse
+from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import clean, wire
 from brief.notices.folder import Folder, NoticeFile, look, look_up
 from brief.notices.folder_lock import NoticeError
-from brief.support.files import UnreadableFileError, read_bounded
+from brief.support.files import UnreadableFileError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def raw_content(file: NoticeFile) -> bytes:
     if file.fault:
         raise NoticeError(f"{path} {file.fault}")
     try:
-        return read_bounded(file.target, LIMIT)
+        return file.read()
     except FileNotFoundError:
         raise NotFoundError(f"{path} is not there any more: it was archived or removed meanwhile") from None
     except UnreadableFileError as error:

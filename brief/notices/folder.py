@@ -11,7 +11,16 @@ from itertools import islice
 from brief.core.notices.locks import LOCK_PREFIX
 from brief.core.notices.notice import LIMIT
 from brief.core.text.sanitize import wire
-from brief.support.files import Stamp, reason_of, stamp_of
+from brief.fastpath.proof import UnprovenError, check, open_file
+from brief.support.files import (
+    Stamp,
+    UnreadableFileError,
+    read_bounded,
+    read_descriptor,
+    reason_of,
+    stamp_of,
+)
+from brief.support.state_folder import is_of_state
 
 MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
@@ -25,7 +34,8 @@ _SUFFIX = ".md"
 class NoticeFile:
     """A file that should be a notice: its `path` as it is named, `target` where its content lies.
 
-    `slug` is the name without `.md`; `fault` is why it must not be opened.
+    `slug` is the name without `.md`; `fault` is why it must not be opened. In the state folder of a repository it
+    `must_be_own`: the user's, and no link.
     """
 
     path: str
@@ -33,6 +43,22 @@ class NoticeFile:
     target: str
     stamp: Stamp | None
     fault: str | None = None
+    must_be_own: bool = False
+
+    def read(self) -> bytes:
+        """Its bytes, at most `LIMIT`; raises FileNotFoundError, UnreadableFileError."""
+        if not self.must_be_own:
+            return read_bounded(self.target, LIMIT)
+        try:
+            descriptor = open_file(self.path, mend=True)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise UnreadableFileError(reason_of(error).removeprefix(f"{self.path} ")) from error
+        try:
+            return read_descriptor(descriptor, LIMIT)
+        finally:
+            os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +111,7 @@ def look_up(path: str, slug: str) -> NoticeFile | None:
         return NoticeFile(
             f"{active}/{name}", slug, f"{active}/{name}", None, f"cannot be looked at: {reason_of(error)}"
         )
-    return _file(f"{active}/{name}", found, path)
+    return _file(f"{active}/{name}", found, path, must_be_own=is_of_state(path))
 
 
 def glance(path: str) -> Hashable:
@@ -125,6 +151,13 @@ def _seen(entry: os.DirEntry[str]) -> Stamp | int | None:
         return error.errno
 
 
+def is_linked(path: str, name: str) -> str | None:
+    """Why nothing may be written into the folder `name` of the folder; None where it may, or it is not there."""
+    if os.path.islink(f"{path}/{name}"):
+        return f"its folder {name} is a link, and none is followed to write"
+    return None
+
+
 def leads_out(path: str, name: str) -> str | None:
     """Why the folder `name` of the folder must not be entered; None where it may be, or is not there."""
     inner = f"{path}/{name}"
@@ -136,12 +169,13 @@ def leads_out(path: str, name: str) -> str | None:
 def _gather(listed: Sequence[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], tuple[str, ...]]:
     """The files of the entries that the bounds have room for, and the slugs of the others."""
     files: list[NoticeFile] = []
+    must_be_own = is_of_state(folder)
     room = MOST_BYTES
     for count, entry in enumerate(listed):
         if count == MOST_FILES or room < 0:
             return files, tuple(entry.name.removesuffix(_SUFFIX) for entry in listed[count:])
         try:
-            file = _file(entry.path, entry.stat(follow_symlinks=False), folder)
+            file = _file(entry.path, entry.stat(follow_symlinks=False), folder, must_be_own=must_be_own)
         except FileNotFoundError:
             continue  # it went away meanwhile
         except OSError as error:
@@ -161,9 +195,11 @@ def _partial(count: int, left_out: int, *, more: bool) -> str | None:
     return None
 
 
-def _file(path: str, found: os.stat_result, folder: str) -> NoticeFile:
+def _file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = False) -> NoticeFile:
     """The file at a path, which `found` says of the entry itself; raises OSError for a link that cannot be followed."""
     slug = os.path.basename(path).removesuffix(_SUFFIX)
+    if must_be_own:
+        return NoticeFile(path, slug, path, stamp_of(found), _fault_of_own(path, found), must_be_own=True)
     if not stat.S_ISLNK(found.st_mode):
         return NoticeFile(path, slug, path, stamp_of(found), _fault(path, found))
     target = os.path.realpath(path)
@@ -175,6 +211,14 @@ def _file(path: str, found: os.stat_result, folder: str) -> NoticeFile:
         return NoticeFile(path, slug, target, None, f"cannot be looked at: {reason_of(error)}")
     leads_away = None if _inside(target, folder) else "is a link that leads out of its folder"
     return NoticeFile(path, slug, target, stamp_of(found), leads_away or _fault(path, found))
+
+
+def _fault_of_own(path: str, found: os.stat_result) -> str | None:
+    try:
+        check(found, path, is_folder=False, may_be_wide=True)
+    except UnprovenError as error:
+        return str(error).removeprefix(f"{path} ")
+    return _fault(path, found)
 
 
 def _fault(path: str, found: os.stat_result) -> str | None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from brief.core.notices.slug import digest
 from brief.core.text.sanitize import wire
+from brief.fastpath.proof import open_file
 from brief.notices.folder_lock import NoticeError, hold, told
 from brief.support.fence import refuse_if_superseded
-from brief.support.files import UnreadableFileError, read_bounded
+from brief.support.files import UnreadableFileError, read_descriptor
+from brief.support.state_folder import UnprovenStateError, refuse_unproven
 
 KEPT = timedelta(days=30)
 """How long after its last mark the file of a session is kept."""
 
 _MOST = 262_144
+_NAME = re.compile(r"[0-9a-f]{32}")
+"""The names that files of ours have in the folder: nothing else is ever removed from it."""
 
 
 def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str] | None:
@@ -25,10 +30,11 @@ def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> froz
     if not _is_known(session_id):
         return None
     try:
-        marks = _marks(read_bounded(_path(state_dir, session_id), _MOST))
+        refuse_unproven(state_dir)
+        marks = _marks(_read(_path(state_dir, session_id)))
     except FileNotFoundError:
         return frozenset()
-    except UnreadableFileError:
+    except (OSError, UnreadableFileError, UnprovenStateError):
         return None
     return frozenset(slug for slug in slugs if _mark(slug) in marks)
 
@@ -37,17 +43,16 @@ def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) ->
     """Mark the slugs as seen by the session, and tell those that were not yet: each is told to one caller alone.
 
     Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError,
-    SupersededError.
+    SupersededError, UnprovenStateError.
     """
     if not _is_known(session_id) or not slugs:
         return frozenset()
     refuse_if_superseded()
+    refuse_unproven(state_dir)
     path = _path(state_dir, session_id)
     with told(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(
-            path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
-        )
+        descriptor = open_file(path, flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mend=True)
     try:
         hold(descriptor, path)
         with told(path):
@@ -61,6 +66,7 @@ def prune_seen(state_dir: str, now: datetime) -> int:
 
     Raises SupersededError.
     """
+    refuse_unproven(state_dir)
     removed = 0
     for path in _older(f"{state_dir}/seen", (now - KEPT).timestamp()):
         refuse_if_superseded()
@@ -73,7 +79,11 @@ def prune_seen(state_dir: str, now: datetime) -> int:
 def _older(folder: str, oldest: float) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+            if (
+                _NAME.fullmatch(entry.name)
+                and entry.is_file(follow_symlinks=False)
+                and entry.stat(follow_symlinks=False).st_mtime < oldest
+            ):
                 yield entry.path
 
 
@@ -84,6 +94,14 @@ def _is_known(session_id: str | None) -> bool:
 def _path(state_dir: str, session_id: str | None) -> str:
     """The file of a session; its id is other people's text, and never the name of a file."""
     return f"{state_dir}/seen/{digest((session_id or '').strip(), characters=32)}"
+
+
+def _read(path: str) -> bytes:
+    descriptor = open_file(path)
+    try:
+        return read_descriptor(descriptor, _MOST)
+    finally:
+        os.close(descriptor)
 
 
 def _mark(slug: str) -> bytes:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from brief.core.model.errors import DocumentError
-from brief.core.notices.notice import LIMIT, Notice, parse
+from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import wire
 from brief.notices.folder import Folder, NoticeFile, glance, look
-from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded
+from brief.support.files import Stamp, UnreadableFileError, any_young
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
@@ -75,7 +75,7 @@ def _parse(file: NoticeFile) -> _Outcome | None:
     if file.fault:
         return file.fault
     try:
-        return parse(read_bounded(file.target, LIMIT), file.slug)
+        return parse(file.read(), file.slug)
     except FileNotFoundError:
         return None
     except (DocumentError, UnreadableFileError) as error:

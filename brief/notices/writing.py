@@ -19,7 +19,7 @@ from brief.core.notices.recurrence import DAY_FIELD, moved
 from brief.core.notices.slug import slug
 from brief.core.text.sanitize import clean, wire
 from brief.notices.finding import content, find
-from brief.notices.folder import NoticeFile, leads_out
+from brief.notices.folder import NoticeFile, is_linked
 from brief.notices.folder_lock import NoticeError, told, turn
 from brief.support import files
 
@@ -65,7 +65,7 @@ def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datet
     if notice.kind is Kind.LOCK:
         check_owner(notice.session_id)
     path = f"{folder}/active/{name}.md"
-    if reason := leads_out(folder, "active"):
+    if reason := is_linked(folder, "active"):
         raise NoticeError(f"{wire(folder)}: {reason}; nothing was written")
     with told(f"{folder}/active"):
         os.makedirs(f"{folder}/active", mode=0o700, exist_ok=True)
@@ -130,6 +130,8 @@ def rewrite(file: NoticeFile, raw: bytes, changes: Mapping[str, Any]) -> Notice:
         notice = parse(after, file.slug)
     except DocumentError as error:
         raise DocumentError(f"{wire(file.path)}: {error}", error.line, error.column) from error
+    if file.target != file.path:
+        raise NoticeError(f"{wire(file.path)} is a link, and none is followed to write; nothing was changed")
     with told(file.path):
         files.replace(file.target, after, stat.S_IMODE(os.stat(file.target).st_mode))
     return notice

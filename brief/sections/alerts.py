@@ -27,11 +27,12 @@ from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
-from brief.core.text.sanitize import clean
+from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import Known, Unknown
 from brief.git import checkout_at, head_of, primary_root
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
+from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.support.zone import zone
 from brief.trust import FOLDERS
 
@@ -71,14 +72,19 @@ class Judged:
 
 
 def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
-    """The most urgent notices; partial where a file or a folder could not be read."""
+    """The most urgent notices; partial where a file or a folder could not be read.
+
+    Raises UnprovenStateError where the folder of the repository is the only one and not proven to be ours.
+    """
+    if not query.settings.alerts.folders:
+        refuse_unproven(context.state_dir)
     section = listed(context, query, judged(context, query), audiences=(Audience.ALL,))
     return section.keep_rows(section.rows[:TOP])
 
 
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
     """Every notice, judged now and for the focus of the one who asks."""
-    snapshot = context.notices(notice_folders(context.state_dir, query))
+    snapshot = _snapshot(context, notice_folders(context.state_dir, query))
     if untrusted := untrusted_folders(query):
         snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *untrusted))
     now, (days, _, _) = context.now(), zone(query.settings)
@@ -106,6 +112,17 @@ def _concerns(notice: Notice, focus: Focus) -> bool:
 
 def _by_day(one: Hidden) -> tuple[int, int, str]:
     return one.in_days or 0, -one.notice.priority, one.notice.slug
+
+
+def _snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapshot:
+    """What lies in the folders; where the repository's own is not proven to be ours, the others, with the reason."""
+    try:
+        refuse_unproven(context.state_dir)
+    except UnprovenStateError as fault:
+        unread = (wire(folders[0]), fault.sentence)
+        rest = context.notices(folders[1:])
+        return replace(rest, folders_unread=(unread, *rest.folders_unread))
+    return context.notices(folders)
 
 
 def listed(

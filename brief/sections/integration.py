@@ -8,6 +8,7 @@ from brief.core.model.brief import IntegrationSection, QueueEntry, Row, Status, 
 from brief.core.text.sanitize import ago, clean, is_ahead
 from brief.integration.observation import Observation, read
 from brief.sections.context import SectionContext, SectionQuery
+from brief.support.state_folder import refuse_unproven
 
 REFRESH = "majordomus queue refresh"
 
@@ -23,6 +24,7 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
         return _unread(
             "integration.provider is github, which this version of majordomus cannot ask; auto and git can be"
         )
+    refuse_unproven(context.state_dir)
     observation = read(f"{context.state_dir}/observation.json")
     if observation is None:
         return _unread(f"the branches were never looked at; run {REFRESH}")

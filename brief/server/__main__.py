@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 from brief.core.model.errors import MajordomusError
+from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.fastpath.sanitize import without_steering
 from brief.server.lease import HeldError, Lease
 from brief.server.shutdown import Stopping
@@ -17,8 +18,10 @@ HELD = 3
 
 def main(common_dir: str, root: str, *, detached: bool) -> int:
     """Serve the repository of `common_dir` until ended; the exit code tells how it went."""
+    os.umask(0o077)  # whatever the umask of the caller: all that a server makes is its user's alone
     stopping = Stopping()
     stopping.listen()
+    _accept_foreign(common_dir, root)
     try:
         lease = Lease.take(common_dir, datetime.now(UTC))
     except HeldError:
@@ -39,6 +42,18 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
         sys.stderr.write(f"no server can be held: {without_steering(str(fault))}\n")
         return 1
     return 0
+
+
+def _accept_foreign(common_dir: str, root: str) -> None:
+    """Ask git about the git folder of another user."""
+    try:
+        check_git_folder(common_dir)
+    except UnprovenError:
+        from brief.git.ownership import accept_by_git  # noqa: PLC0415 - slow, and for few
+
+        accept_by_git(common_dir, root)
+    except OSError:
+        return  # which the lease tells
 
 
 if __name__ == "__main__":

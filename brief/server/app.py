@@ -112,7 +112,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.lost)
     stopping.tell(holder.ending)
     board = Board(opened.database)
-    lines = LineKeeper(lease.state_dir / "lines")
+    lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.one(session) is not None)
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
@@ -135,7 +135,8 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         await listing.enter()
         lease.publish(holder.socket, opened.tcp, holder.since)
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
-        for work in (holder.watch(service), listing.keep(), schedule.keep()):
+        works = (holder.watch(service), listing.keep(), schedule.keep(), lines.keep_tidy(lease.common_dir))
+        for work in works:
             leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))
         if lease.is_ours():

@@ -20,6 +20,7 @@ from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
 from brief.server.__main__ import HELD
 from brief.server.lock_holder import end_holder
 from brief.support.programs import environment_for
+from brief.support.state_folder import prove_state
 
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
@@ -114,6 +115,7 @@ def begin(here: Located) -> None:
 
 
 def _start(here: Located, errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    prove_state(leases.state_dir(here.common_dir))
     return subprocess.Popen(
         isolated("brief.server", here.common_dir, here.root),
         stdin=subprocess.DEVNULL,

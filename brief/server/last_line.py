@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import itertools
 import os
+import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from brief.core.model.brief import Brief
 from brief.core.model.errors import SupersededError
+from brief.fastpath.proof import FILE, open_folder
 from brief.fastpath.statusline import is_plain, line_file
 from brief.service import RequestContext
 from brief.support.fence import refuse_if_superseded
 
 RENEW_SECONDS = 5.0
 KEPT_DAYS = 14
+TIDY_SECONDS = 60.0
+
+_LINE = re.compile(r"(primary|worktree-[^/~]+)(?:~([^/]+))?", re.DOTALL)
+"""A line's file: its checkout, and its session where it has one."""
+
+_HALF_WRITTEN = re.compile(r"\.[0-9]+-[0-9]+\.tmp")
+_number = itertools.count()
 
 
 class LineKeeper:
-    """Writes a line when it has changed, and otherwise only its time, not more often than every few seconds."""
+    """Keeps at most one line for each checkout that git lists and each open session, of which `is_open` tells.
 
-    def __init__(self, folder: Path) -> None:
+    A line is written when it has changed, and otherwise only its time, not more often than every few seconds.
+    """
+
+    def __init__(self, folder: Path, is_open: Callable[[str], bool]) -> None:
         self._folder = folder
+        self._is_open = is_open
         self._kept: dict[str, tuple[str, float]] = {}
+        self._files: dict[str, str] = {}
 
     def prepare(self) -> None:
-        """Make the folder, and forget lines that nobody renewed for two weeks."""
+        """Make the folder; raises UnprovenError where what is there is not the user's own, OSError."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        oldest = time.time() - KEPT_DAYS * 86_400
-        for entry in os.scandir(self._folder):
-            with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime < oldest:
-                    os.unlink(entry)
+        os.close(open_folder(str(self._folder), mend=True))
 
     def keep(self, request: RequestContext, brief: Brief) -> None:
-        """Keep the line of a brief just composed; a line that cannot be kept costs nobody an answer."""
+        """Keep the line of a brief just composed; a line that cannot be kept costs nobody an answer.
+
+        What was composed for a session that is not open here is the line of its checkout.
+        """
         session = request.query.session
         if session is not None and not is_plain(session):
             return
+        session = session if session is not None and self._is_open(session) else None
         path = line_file(request.here, session)
         line, written = self._kept.get(path, ("", 0.0))
         now = time.monotonic()
@@ -45,14 +62,85 @@ class LineKeeper:
             return
         self._kept[path] = (brief.line, now)
         with contextlib.suppress(OSError, SupersededError):
-            _put(path, brief.line + "\n")
+            _put(self._folder, path, brief.line + "\n")
+            self._leave_one(session, path)
+
+    def _leave_one(self, session: str | None, path: str) -> None:
+        """Remove the line that a session has in the checkout that it left."""
+        if session is None:
+            return
+        before = self._files.get(session)
+        self._files[session] = path
+        if before not in (None, path):
+            self._kept.pop(before, None)
+            os.unlink(before)
+
+    async def keep_tidy(self, common_dir: str) -> None:
+        """Tidy once a minute, for as long as the server lives."""
+        while True:
+            with contextlib.suppress(OSError, SupersededError):
+                self.tidy(common_dir)
+            await asyncio.sleep(TIDY_SECONDS)
+
+    def tidy(self, common_dir: str) -> None:
+        """Remove the lines of checkouts that git no longer lists and of sessions that are not open, and old ones.
+
+        Only files with a name of ours are removed. Raises OSError where the folders cannot be listed: then nothing is.
+        """
+        listed = {"primary", *(f"worktree-{name}" for name in _linked(common_dir))}
+        folder = open_folder(str(self._folder))
+        try:
+            for name in self._unwanted(folder, listed):
+                refuse_if_superseded()
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
+        self._kept = {path: kept for path, kept in self._kept.items() if os.path.lexists(path)}
+        self._files = {session: path for session, path in self._files.items() if self._is_open(session)}
+
+    def _unwanted(self, folder: int, listed: set[str]) -> list[str]:
+        """The files of ours that are no longer needed; of one session's lines all but the newest."""
+        unwanted, newest = [], dict[str, tuple[float, str]]()
+        oldest = time.time() - KEPT_DAYS * 86_400
+        for name in os.listdir(folder):
+            found = _LINE.fullmatch(name)
+            if found is None:
+                unwanted += [name] if _HALF_WRITTEN.fullmatch(name) and _age(name, folder) > TIDY_SECONDS else []
+                continue
+            checkout, session = found.groups()
+            written = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+            if checkout not in listed or written < oldest or (session is not None and not self._is_open(session)):
+                unwanted.append(name)
+            elif session is not None:
+                last = (written, name)
+                unwanted += [min(last, newest[session])[1]] if session in newest else []
+                newest[session] = max(last, newest.get(session, last))
+        return unwanted
 
 
-def _put(path: str, text: str) -> None:
+def _age(name: str, folder: int) -> float:
+    return time.time() - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
+
+
+def _linked(common_dir: str) -> list[str]:
+    """The names of the linked work trees; raises OSError where they cannot be listed."""
+    try:
+        return os.listdir(f"{common_dir}/worktrees")
+    except FileNotFoundError:
+        return []
+
+
+def _put(folder: Path, path: str, text: str) -> None:
     """By rename and with no fsync: after a crash an older line is as good, with its own age."""
     refuse_if_superseded()
-    beside = f"{path}.{os.getpid()}"
-    with open(beside, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-    refuse_if_superseded()
-    os.replace(beside, path)
+    beside = f"{folder}/.{os.getpid()}-{next(_number)}.tmp"
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600)
+    try:
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        refuse_if_superseded()
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise

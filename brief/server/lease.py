@@ -28,6 +28,7 @@ from brief.fastpath.reach import LOCK, mount_namespace
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
 from brief.support.files import replace
+from brief.support.state_folder import make_state
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -67,7 +68,7 @@ class Lease:
         """Take the lease; raises HeldError where somebody has it, LeaseError where nobody can."""
         folder = Path(state_dir(common_dir))
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            make_state(str(folder))
             descriptor, had_database = _named_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None

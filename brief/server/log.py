@@ -8,9 +8,11 @@ import logging
 import logging.handlers
 import os
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 
 from brief.core.model.errors import SupersededError
+from brief.fastpath.proof import open_file
 from brief.support.fence import refuse_if_superseded
 
 MOST_BYTES = 1_048_576
@@ -38,6 +40,13 @@ class JsonLines(logging.Formatter):
 class LastingFileHandler(logging.handlers.RotatingFileHandler):
     """A rotating log that opens its file anew where the one it writes to was removed or replaced."""
 
+    def _open(self) -> TextIOWrapper:
+        """Open the file, following no link; it is the user's alone, whatever the umask."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = open_file(self.baseFilename, flags=flags)
+        os.fchmod(descriptor, 0o600)
+        return open(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record to the file that the path names now."""
         if self.stream is not None and not _is_named(self.stream.fileno(), self.baseFilename):
@@ -56,7 +65,7 @@ class LastingFileHandler(logging.handlers.RotatingFileHandler):
 
 def _is_named(descriptor: int, path: str) -> bool:
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except OSError:
         return False
 
@@ -73,8 +82,4 @@ def log_to(path: Path | None) -> None:
 
 
 def _file_handler(path: Path) -> logging.Handler:
-    handler = LastingFileHandler(
-        path, maxBytes=MOST_BYTES, backupCount=KEPT, encoding="utf-8", errors="backslashreplace"
-    )
-    path.chmod(0o600)
-    return handler
+    return LastingFileHandler(path, maxBytes=MOST_BYTES, backupCount=KEPT, encoding="utf-8", errors="backslashreplace")

@@ -16,6 +16,7 @@ from brief.fastpath.process import describe_process
 from brief.git import Checkout
 from brief.server.holder import Holder
 from brief.server.owned_file import Made
+from brief.server.runtime import private_folder
 from brief.support.daemon_threads import in_thread
 from brief.support.files import replace
 
@@ -87,7 +88,7 @@ class Listing:
 
 def _reserved(folder: Path, holder: Holder) -> Path:
     """The path of an entry that is ours alone: two servers may have begun in the same millisecond."""
-    folder.mkdir(mode=0o700, exist_ok=True)
+    private_folder(folder)
     for name in (f"{holder.lease.epoch}.json", f"{holder.socket.stem}.json"):
         with contextlib.suppress(FileExistsError):
             os.close(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

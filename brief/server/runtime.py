@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Mapping
@@ -30,15 +31,15 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
         folder = Path(given) / _OURS
         if _fits(folder, socket_name):
             _prove(Path(given), private=False)
-            return _private(folder)
+            return private_folder(folder)
     base = Path(tempfile.gettempdir()) / f"{_OURS}-{os.getuid()}"
     folder = base / _OURS
     if not _fits(folder, socket_name):
         raise RuntimeFolderError(
             f"{folder} is too long a path for a socket (at most {SOCKET_PATH_BYTES} bytes); set XDG_RUNTIME_DIR to a shorter one"
         )
-    _private(base)
-    return _private(folder)
+    private_folder(base)
+    return private_folder(folder)
 
 
 def socket_name(common_dir: str, epoch: int) -> str:
@@ -51,9 +52,10 @@ def sweep(folder: Path, common_dir: str) -> None:
 
     The lease of the repository must be held, so that no other socket of it is just made.
     """
-    for path in folder.glob(f"{_digest(common_dir)}-*.sock"):
+    ours = re.compile(rf"{_digest(common_dir)}-[0-9]+\.sock")
+    for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if stat.S_ISSOCK(path.lstat().st_mode) and not is_listening(str(path)):
+            if ours.fullmatch(path.name) and stat.S_ISSOCK(path.lstat().st_mode) and not is_listening(str(path)):
                 path.unlink()
     read_entries(str(folder / "servers"))
 
@@ -66,7 +68,8 @@ def _fits(folder: Path, name: str) -> bool:
     return len(os.fsencode(folder / name)) <= SOCKET_PATH_BYTES
 
 
-def _private(folder: Path) -> Path:
+def private_folder(folder: Path) -> Path:
+    """The folder, made if need be, which is no link and the user's alone; raises RuntimeFolderError."""
     try:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)

@@ -18,6 +18,7 @@ from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions.database import Database
 from brief.sessions.processes import known_life
+from brief.support.state_folder import refuse_unproven
 
 
 class StoredSessions:
@@ -82,6 +83,7 @@ class StoredSessions:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Database | None]:
+        refuse_unproven(str(self._path.parent))
         if not self._path.exists():
             yield None
             return

@@ -56,6 +56,14 @@ def read_bounded(path: str, most: int) -> bytes:
     except (OSError, ValueError) as error:
         raise UnreadableFileError(f"cannot be opened: {reason_of(error)}") from error
     try:
+        return read_descriptor(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
+def read_descriptor(descriptor: int, most: int) -> bytes:
+    """The content of an open regular file of at most `most` bytes; raises UnreadableFileError. It stays open."""
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableFileError("is not a regular file")
@@ -64,8 +72,6 @@ def read_bounded(path: str, most: int) -> bytes:
         return _read(descriptor, most)
     except OSError as error:
         raise UnreadableFileError(f"cannot be read: {reason_of(error)}") from error
-    finally:
-        os.close(descriptor)
 
 
 def _read(descriptor: int, most: int) -> bytes:

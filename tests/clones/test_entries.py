@@ -145,14 +145,54 @@ def test_what_is_no_entry_is_named(lab: Lab, folder: Path, case: str) -> None:
     assert os.path.lexists(bad)
 
 
-def test_another_users_entry_is_not_taken(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+FOREIGN = 54_321
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a file another user's")
+
+
+@needs_root
+def test_another_users_entry_is_not_taken(lab: Lab, folder: Path) -> None:
     """What somebody else put there is named with whose it is."""
-    listed(lab.runtime, entry(lab.runtime))
-    owner = os.getuid()
-    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    path = listed(lab.runtime, entry(lab.runtime))
+    os.chown(path, FOREIGN, FOREIGN)
     found = read_entries(str(folder))
     assert found.entries == ()
-    assert f"belongs to uid {owner}" in found.faults[0]
+    assert f"belongs to uid {FOREIGN}" in found.faults[0]
+    assert path.exists()
+
+
+def test_an_entry_that_others_may_write_is_not_taken(lab: Lab, folder: Path) -> None:
+    """Whoever may write an entry could name a socket of theirs."""
+    path = listed(lab.runtime, entry(lab.runtime))
+    path.chmod(0o666)
+    found = read_entries(str(folder))
+    assert found.entries == ()
+    assert "can be written by others (mode 0666)" in found.faults[0]
+
+
+@pytest.mark.parametrize("how", ["link", "wide", pytest.param("foreign", marks=needs_root)])
+def test_a_folder_that_may_be_anothers_is_not_read(lab: Lab, folder: Path, ended: Entry, how: str) -> None:
+    """Nothing in it is taken for an entry or removed, and what is amiss is told."""
+    path = listed(lab.runtime, ended)
+    if how == "link":
+        folder.rename(lab.base / "elsewhere")
+        folder.symlink_to(lab.base / "elsewhere")
+    elif how == "wide":
+        folder.chmod(0o777)
+    else:
+        os.chown(folder, FOREIGN, FOREIGN)
+    found = read_entries(str(folder))
+    assert found.entries == ()
+    assert f"other servers cannot be found: {folder} " in found.faults[0]
+    assert path.exists()
+
+
+def test_only_names_of_entries_are_removed(folder: Path) -> None:
+    """An old empty file with a name that no server gives stays where it is, and is told."""
+    folder.mkdir(mode=0o700)
+    (folder / "letter.json").touch()
+    os.utime(folder / "letter.json", (0, 0))
+    assert "no server gives its entry such a name" in read_entries(str(folder)).faults[0]
+    assert (folder / "letter.json").exists()
 
 
 def test_a_flood_of_entries_is_bounded(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,4 +208,4 @@ def test_a_flood_of_entries_is_bounded(lab: Lab, folder: Path, monkeypatch: pyte
 def test_a_folder_that_is_none_is_told(folder: Path) -> None:
     """A file in place of the folder is a fault, not an empty machine."""
     folder.touch()
-    assert "cannot be listed" in read_entries(str(folder)).faults[0]
+    assert f"{folder} is not a folder" in read_entries(str(folder)).faults[0]

@@ -19,6 +19,7 @@ OURS = {
     "brief.fastpath.locate",
     "brief.fastpath.main",
     "brief.fastpath.output",
+    "brief.fastpath.proof",
     "brief.fastpath.sanitize",
 }
 STANDARD = {"__future__", "_json", "_socket", "errno"}

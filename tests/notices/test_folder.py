@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
 from brief.notices.folder import glance, look, look_up
+from brief.support.files import UnreadableFileError
+from hostile import FORM_PARAMS, FORMS, widen
 
 
 @pytest.fixture
@@ -104,10 +107,10 @@ def test_a_file_that_went_away_is_left_out(active: Path, monkeypatch: pytest.Mon
     (active / "b.md").touch()
     real = module._file
 
-    def vanishing(path: str, found: os.stat_result, folder: str) -> object:
+    def vanishing(path: str, found: os.stat_result, folder: str, **named: bool) -> object:
         if path.endswith("/a.md"):
             raise FileNotFoundError
-        return real(path, found, folder)
+        return real(path, found, folder, **named)
 
     monkeypatch.setattr(module, "_file", vanishing)
     assert faults(active) == {"b": None}
@@ -176,3 +179,38 @@ def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: p
     found = look(str(active.parent))
     assert len(found.files) < 10
     assert found.reason is not None
+
+
+# ---------------------------------------------------------------- in the state folder of a repository
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The folder of notices that a repository has in its state, with one notice."""
+    folder = tmp_path / ".git/majordomus/notices"
+    (folder / "active").mkdir(parents=True, mode=0o700)
+    (tmp_path / ".git/HEAD").touch()
+    (folder / "active/good.md").write_text("good")
+    return folder
+
+
+@pytest.mark.parametrize("form", FORM_PARAMS)
+def test_a_notice_that_may_be_anothers_is_refused(own: Path, form: str, tmp_path: Path) -> None:
+    """It is named with the reason and not opened, and costs no other notice; links within the folder are none either."""
+    victim = own / "active/bad.md"
+    victim.write_text("bad")
+    FORMS[form](victim, own / "active/elsewhere")
+    good, bad = sorted(look(str(own)).files, key=lambda file: file.slug, reverse=True)
+    assert (good.fault, good.read()) == (None, b"good")
+    assert bad.fault is not None
+    assert "so nothing is read or written there" in bad.fault
+    with pytest.raises(UnreadableFileError):
+        bad.read()
+
+
+def test_a_notice_of_ours_that_others_may_write_is_mended(own: Path) -> None:
+    """It is a notice all the same, and from then on the user's alone to change."""
+    widen(own / "active/good.md")
+    (file,) = look(str(own)).files
+    assert file.read() == b"good"
+    assert stat.S_IMODE((own / "active/good.md").stat().st_mode) == 0o600

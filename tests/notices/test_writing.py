@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: py
     for folder, sentence in (
         ("file", "Not a directory"),
         ("blocked", "/blocked/active cannot be written: File exists; nothing was changed"),
-        ("led", "its folder active is a link that leads out of it; nothing was written"),
+        ("led", "its folder active is a link, and none is followed to write; nothing was written"),
     ):
         with pytest.raises(NoticeError, match=sentence):
             create(str(tmp_path / folder), {}, "", NOW)
@@ -210,13 +210,13 @@ def test_what_recurs_at_the_end_of_the_calendar_is_done(tmp_path: Path) -> None:
     assert "status: done" in path.read_text()
 
 
-def test_done_follows_a_link_inside_the_folder(tmp_path: Path) -> None:
-    """The link stays a link, and what it names is changed."""
+def test_done_follows_no_link(tmp_path: Path) -> None:
+    """A notice that is a link is read where its target lies in the folder too, and not written through."""
     real = put_text(tmp_path, "real", "---\nkind: alert\n---\n")
     (tmp_path / "active/link.md").symlink_to("real.md")
-    set_done([str(tmp_path)], "link", NOW, ZONE)
-    assert (tmp_path / "active/link.md").is_symlink()
-    assert "status: done" in real.read_text()
+    with pytest.raises(NoticeError, match=r"link\.md is a link, and none is followed to write"):
+        set_done([str(tmp_path)], "link", NOW, ZONE)
+    assert real.read_text() == "---\nkind: alert\n---\n"
 
 
 def test_done_refuses_what_it_cannot_mean(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from brief.core.model.brief import Brief
 from brief.fastpath.locate import Located
 from brief.fastpath.statusline import last_known, line_file
 from brief.server import last_line
-from brief.server.last_line import KEPT_DAYS, RENEW_SECONDS, LineKeeper
+from brief.server.last_line import KEPT_DAYS, RENEW_SECONDS, TIDY_SECONDS, LineKeeper
 from brief.service import RequestContext
 
 
@@ -48,13 +48,13 @@ def here(tmp_path: Path) -> Located:
 @pytest.fixture
 def keeper(here: Located) -> LineKeeper:
     """A keeper whose folder is made."""
-    made = LineKeeper(Path(here.common_dir) / "majordomus/lines")
+    made = LineKeeper(Path(here.common_dir) / "majordomus/lines", is_open=lambda session: session != "nobody")
     made.prepare()
     return made
 
 
 def _keep(keeper: LineKeeper, here: Located, line: str, session: str | None = None) -> None:
-    look = SimpleNamespace(here=here, ask=SimpleNamespace(session=session))
+    look = SimpleNamespace(here=here, query=SimpleNamespace(session=session))
     keeper.keep(cast(RequestContext, look), cast(Brief, SimpleNamespace(line=line)))
 
 
@@ -115,16 +115,66 @@ def test_a_folder_that_was_removed_costs_nobody_an_answer(keeper: LineKeeper, he
     assert not os.path.exists(line_file(here, None))
 
 
-def test_lines_that_nobody_renewed_are_forgotten(keeper: LineKeeper, here: Located) -> None:
-    """After two weeks a line says nothing about today; a younger one stays, and so does a folder."""
+def test_lines_are_tidied(keeper: LineKeeper, here: Located) -> None:
+    """A line goes with its checkout or its session, and after two weeks; what is not ours by its name stays."""
     folder = Path(here.common_dir) / "majordomus/lines"
-    (folder / "folder").mkdir()
-    for name, days in (("old", KEPT_DAYS + 1), ("young", KEPT_DAYS - 1), ("folder", KEPT_DAYS + 1)):
-        (folder / name).touch() if name != "folder" else None
-        moment = time.time() - days * 86_400
+    (Path(here.common_dir) / "worktrees/linked").mkdir(parents=True)
+    days = {
+        "primary": 1,
+        "primary~open": 1,
+        "primary~nobody": 1,
+        "worktree-linked": 1,
+        "worktree-gone": 1,
+        "worktree-linked~old": KEPT_DAYS + 1,
+        "letter.txt": KEPT_DAYS + 1,
+        "0" * 32: KEPT_DAYS + 1,
+    }
+    for name, age in days.items():
+        (folder / name).touch()
+        moment = time.time() - age * 86_400
         os.utime(folder / name, (moment, moment))
-    LineKeeper(folder).prepare()
-    assert sorted(p.name for p in folder.iterdir()) == ["folder", "young"]
+    keeper.tidy(here.common_dir)
+    assert {path.name for path in folder.iterdir()} == {
+        "primary",
+        "primary~open",
+        "worktree-linked",
+        "letter.txt",
+        "0" * 32,
+    }
+
+
+def _names(here: Located) -> set[str]:
+    return {path.name for path in (Path(here.common_dir) / "majordomus/lines").iterdir()}
+
+
+def test_a_session_that_is_not_open_has_no_line_of_its_own(keeper: LineKeeper, here: Located) -> None:
+    """Whoever asks in its name makes no file; what was composed is the line of the checkout."""
+    _keep(keeper, here, "a line", "nobody")
+    assert _names(here) == {"primary"}
+    assert _kept(here) == "a line\n"
+
+
+def test_a_session_has_one_line(keeper: LineKeeper, here: Located) -> None:
+    """A session that goes to another checkout takes its line along; of what a killed server left, the newest stays."""
+    linked = Located("/elsewhere", here.common_dir + "/worktrees/koda", here.common_dir)
+    for place in (here, linked, here):
+        _keep(keeper, place, "a line", "abc")
+    assert _names(here) == {"primary~abc"}
+    (Path(here.common_dir) / "worktrees/koda").mkdir(parents=True)
+    Path(line_file(linked, "abc")).touch()
+    os.utime(line_file(here, "abc"), (time.time() - 60, time.time() - 60))
+    keeper.tidy(here.common_dir)
+    assert _names(here) == {"worktree-koda~abc"}
+
+
+def test_what_a_killed_writer_left_is_tidied(keeper: LineKeeper, here: Located) -> None:
+    """A half-written line goes a minute later; one that is just being written stays."""
+    folder = Path(here.common_dir) / "majordomus/lines"
+    for name, age in ((".7-1.tmp", TIDY_SECONDS + 1), (".7-2.tmp", 0)):
+        (folder / name).touch()
+        os.utime(folder / name, (time.time() - age, time.time() - age))
+    keeper.tidy(here.common_dir)
+    assert _names(here) == {".7-2.tmp"}
 
 
 def test_a_line_of_stray_bytes_is_kept_as_text(keeper: LineKeeper, here: Located) -> None:

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import stat
 import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from brief.fastpath.proof import UnprovenError
 from brief.server import log as logs
 
 log = logging.getLogger("brief.test")
@@ -115,12 +117,15 @@ def test_a_log_whose_folder_was_removed_ends_nobody(path: Path) -> None:
     assert [line["event"] for line in _lines(path)] == ["fourth"]
 
 
-def test_a_log_that_cannot_be_written_ends_nobody(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_log_that_cannot_be_written_ends_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A full disk costs a record and no more: nothing is raised, nothing printed."""
-    root = logging.getLogger()
-    logs.log_to(None)
-    handler = logs.LastingFileHandler("/dev/full", maxBytes=logs.MOST_BYTES, backupCount=1)
-    root.handlers[:] = [handler]
+    logs.log_to(path)
+    handler = cast(logs.LastingFileHandler, logging.getLogger().handlers[0])
+    handler.close()
+    monkeypatch.setattr(logs, "_is_named", lambda *_: True)
+    handler.stream = open("/dev/full", "a")  # noqa: SIM115 - the handler closes it
     log.warning("lost")
     assert capfd.readouterr().err == ""
     with pytest.raises(OSError, match="No space"):
@@ -146,3 +151,32 @@ def test_in_the_foreground_the_log_goes_to_standard_error(capsys: pytest.Capture
     assert logging.getLogger().handlers[0].stream is sys.stderr  # type: ignore[attr-defined]  # a StreamHandler
     log.info("here")
     assert json.loads(capsys.readouterr().err)["event"] == "here"
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_every_log_is_the_users_alone(path: Path, monkeypatch: pytest.MonkeyPatch, umask: int) -> None:
+    """The file, the ones that were rotated, and the one that is begun anew have the mode 0600 under any umask."""
+    monkeypatch.setattr(logs, "MOST_BYTES", 500)
+    before = os.umask(umask)
+    try:
+        logs.log_to(path)
+        for _ in range(20):
+            log.warning("a record of some length")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
+    assert len(list(path.parent.iterdir())) == logs.KEPT + 1
+
+
+def test_a_link_in_the_logs_place_is_not_followed(path: Path) -> None:
+    """Neither at the start nor in its place later: what the link names stays as it is."""
+    target = path.parent / "start-file"
+    target.write_text("mine")
+    logs.log_to(path)
+    path.unlink()
+    path.symlink_to(target)
+    log.warning("lost")
+    assert target.read_text() == "mine"
+    with pytest.raises(UnprovenError, match="is a symbolic link"):
+        logs.log_to(path)
+    assert target.read_text() == "mine"

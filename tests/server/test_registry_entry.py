@@ -140,7 +140,7 @@ def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, mo
 def test_two_servers_of_one_millisecond_are_both_listed(lab: Lab, lease: Lease) -> None:
     """An epoch is a moment, which two repositories may share; neither replaces the other's entry."""
     folder: Path = lab.runtime / "servers"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     other = folder / f"{lease.epoch}.json"
     other.write_text('{"of": "another repository"}')
 

@@ -1,0 +1,132 @@
+"""Whose a folder or a file is, proven before it is believed: it is the user's own, and nobody else may write it.
+
+Everything below a git folder is opened by descriptors that follow no link. The git folder itself is reached as git
+reaches it, through links too, and its mode (`core.sharedRepository`, umask 002) is the person's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from collections.abc import Callable
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class UnprovenError(OSError):
+    """A file or folder may be somebody else's. The sentence names it, says whose it is, and what to do."""
+
+
+accepted: set[str] = set()
+"""Git folders of others that git itself accepts for this user (`safe.directory`), as the whole command asked it."""
+
+
+def check_git_folder(common_dir: str) -> None:
+    """Raise UnprovenError where the git folder is not the user's own; OSError where it cannot be looked at."""
+    found = os.stat(common_dir)
+    if found.st_uid != os.geteuid() and common_dir not in accepted:
+        raise UnprovenError(
+            f"{common_dir} belongs to {_user(found.st_uid)}, not to you, so nothing in it is believed; "
+            "if you trust it, name its work tree in git config --global --add safe.directory"
+        )
+
+
+def open_folder(path: str, parent: int | None = None, *, name: str | None = None, mend: bool = False) -> int:
+    """A descriptor of a folder that is the user's own; `path` is relative to the descriptor `parent`.
+
+    `name` is its whole path for the sentence. With `mend` a folder of ours that others may write gets the mode 0700,
+    otherwise it is refused. Raises UnprovenError, FileNotFoundError, OSError.
+    """
+    named = name or path
+    try:
+        descriptor = os.open(path, FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=True)
+        raise
+    return _proven(descriptor, named, is_folder=True, mode=0o700 if mend else None)
+
+
+def open_file(
+    path: str, parent: int | None = None, *, flags: int = os.O_RDONLY, name: str | None = None, mend: bool = False
+) -> int:
+    """A descriptor of a regular file that is the user's own; a new one gets the mode 0600. See `open_folder`."""
+    named = name or path
+    try:
+        descriptor = os.open(path, flags | FILE, 0o600, dir_fd=parent)
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except OSError:
+        check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=False)
+        raise
+    return _proven(descriptor, named, is_folder=False, mode=0o600 if mend else None)
+
+
+def read_file(folder: str, file: str, most: int) -> bytes:
+    """At most `most` bytes of a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
+    descriptor = open_in(folder, file)
+    try:
+        return os.read(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
+def open_in(folder: str, file: str) -> int:
+    """A descriptor of a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
+    parent = open_folder(folder)
+    try:
+        return open_file(file, parent, name=f"{folder}/{file}")
+    finally:
+        os.close(parent)
+
+
+def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: bool = False) -> None:
+    """Raise UnprovenError unless what was looked at, without following a link, is of the kind and the user's own.
+
+    With `may_be_wide` others may write it.
+    """
+    if stat.S_ISLNK(found.st_mode):
+        raise UnprovenError(f"{name} is a symbolic link, so nothing is read or written there; remove it")
+    is_kind: Callable[[int], bool] = stat.S_ISDIR if is_folder else stat.S_ISREG
+    if not is_kind(found.st_mode):
+        kind = "a folder" if is_folder else "a regular file"
+        raise UnprovenError(f"{name} is not {kind}, so nothing is read or written there; move it away")
+    if found.st_uid != os.geteuid():
+        raise UnprovenError(
+            f"{name} belongs to {_user(found.st_uid)}, not to you, so nothing is read or written there; move it away"
+        )
+    if found.st_mode & WRITABLE_BY_OTHERS and not may_be_wide:
+        mode = stat.S_IMODE(found.st_mode)
+        raise UnprovenError(
+            f"{name} can be written by others (mode {mode:04o}), so nothing is read or written there; "
+            "run chmod go-w on it if what is in it is yours"
+        )
+
+
+def _proven(descriptor: int, name: str, *, is_folder: bool, mode: int | None) -> int:
+    """The descriptor, closed where it is refused; `mode` is what a wider one of ours is mended to."""
+    try:
+        found = os.fstat(descriptor)
+        check(found, name, is_folder=is_folder, may_be_wide=mode is not None)
+        if mode is not None and found.st_mode & WRITABLE_BY_OTHERS:
+            os.fchmod(descriptor, mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _user(uid: int) -> str:
+    """A user as a person knows them."""
+    try:
+        from pwd import getpwuid  # noqa: PLC0415 - only where something is refused
+
+        return f"{getpwuid(uid).pw_name} (uid {uid})"
+    except (ImportError, KeyError):
+        return f"uid {uid}"

@@ -1,0 +1,31 @@
+"""Whether git itself lets this user work in a repository whose git folder belongs to somebody else."""
+
+from __future__ import annotations
+
+import os
+
+from brief.core.model.errors import GitError
+from brief.fastpath.proof import accepted
+from brief.git.command import run
+
+_SECONDS = 1.0
+
+
+def accept_by_git(common_dir: str, root: str) -> bool:
+    """Ask git about a git folder of another user, and remember for this process whether it accepts it.
+
+    git accepts one that `safe.directory` of the system's or the user's configuration names, and reads no other
+    configuration for it. Where git cannot be asked, the folder is not accepted.
+    """
+    try:
+        is_own = os.stat(common_dir).st_uid == os.geteuid()
+    except OSError:
+        return False
+    if is_own or common_dir in accepted:
+        return not is_own
+    try:
+        run(["rev-parse", "--git-dir"], root, deadline_s=_SECONDS)
+    except GitError:
+        return False
+    accepted.add(common_dir)
+    return True

@@ -1,0 +1,122 @@
+"""The state folder of a repository, proven to be the user's own before anything in it is read, written or deleted.
+
+It is proven once for the life of a process. Whoever may write the git folder could swap the state folder afterwards.
+They could also plant a git hook there, which git runs as the user, so that is no new way in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from functools import cache
+
+from brief.core.model.errors import MajordomusError
+from brief.core.text.sanitize import clean, wire
+from brief.fastpath.lease import STATE
+from brief.fastpath.proof import (
+    WRITABLE_BY_OTHERS,
+    UnprovenError,
+    check,
+    check_git_folder,
+    open_file,
+    open_folder,
+)
+
+_FOLDERS = frozenset({"lines", "seen", "notices", "active", "archive", "notes", "kept"})
+_FILES = re.compile(
+    r"lease\.(json|lock)|majordomus\.db(-wal|-shm|-journal)?|server\.log(\.[0-9]+)?|observation\.json"
+    r"|derive\.(lock|json)|policy\.yaml"
+)
+_WITH_FOLDERS = frozenset({"notices", "notes"})
+"""Folders whose own folders are proven too, and what lies in those is mended."""
+
+
+class UnprovenStateError(MajordomusError):
+    """The state folder, or something in it, may be somebody else's, and whose it is."""
+
+
+def prove_state(state_dir: str) -> None:
+    """Prove what lies there, and take the right to write from others where a mode of ours gives it.
+
+    Nothing there is fine. Raises UnprovenStateError. A single notice, line or mark of somebody else is refused where it is
+    opened, and costs no other.
+    """
+    try:
+        check_git_folder(os.path.dirname(state_dir))
+        _prove(state_dir)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as fault:
+        raise _unproven(state_dir, fault) from fault
+
+
+def make_state(state_dir: str) -> None:
+    """Make the folder where it is missing, then prove it; raises UnprovenStateError, OSError."""
+    try:
+        check_git_folder(os.path.dirname(state_dir))
+    except UnprovenError as fault:
+        raise _unproven(state_dir, fault) from fault
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(state_dir, 0o700)
+    prove_state(state_dir)
+
+
+@cache
+def refuse_unproven(state_dir: str) -> None:
+    """Raise UnprovenStateError unless the folder was proven; proven once for the life of the process."""
+    prove_state(state_dir)
+
+
+def is_of_state(folder: str) -> bool:
+    """Whether a folder lies directly in the state folder of a repository, so that all in it must be the user's own."""
+    state = os.path.dirname(folder)
+    return os.path.basename(state) == STATE and os.path.lexists(f"{os.path.dirname(state)}/HEAD")
+
+
+def _unproven(state_dir: str, fault: OSError) -> UnprovenStateError:
+    if isinstance(fault, UnprovenError):
+        return UnprovenStateError(clean(wire(str(fault)), 2_000))
+    return UnprovenStateError(f"{clean(wire(state_dir), 1_000)} cannot be looked at: {fault.strerror}")
+
+
+def _prove(folder: str) -> None:
+    """Prove a folder, and every file and folder in it."""
+    descriptor = open_folder(folder, mend=True)
+    try:
+        for name in os.listdir(descriptor):
+            _prove_entry(folder, name, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _prove_entry(folder: str, name: str, parent: int) -> None:
+    path = f"{folder}/{name}"
+    try:
+        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    if name in _WITH_FOLDERS:
+        _prove(path)
+    elif name in _FOLDERS or (stat.S_ISDIR(found.st_mode) and not _FILES.fullmatch(name)):
+        _mend_all(open_folder(name, parent, name=path, mend=True))
+    else:
+        check(found, path, is_folder=False, may_be_wide=True)
+        _mend(name, parent, found)
+
+
+def _mend_all(folder: int) -> None:
+    """Take the right to write files of ours in a folder from others. The descriptor is closed."""
+    try:
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                _mend(name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
+    finally:
+        os.close(folder)
+
+
+def _mend(name: str, parent: int, found: os.stat_result) -> None:
+    """Opened only where it must be: closing a file that SQLite has open would drop SQLite's locks on it."""
+    if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
+        os.close(open_file(name, parent, mend=True))

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from brief.fastpath.lease import ForeignFolderError, NoServerError, read_lease
+from brief.fastpath.locate import Located
+from brief.fastpath.proof import UnprovenError, accepted, check_git_folder, open_file, open_folder, read_file
+from brief.fastpath.statusline import last_known, line_file
+from hostile import FOREIGN, FORM_PARAMS, FORMS, needs_root, widen
+from impostor import write_lease
+from sandbox import Lab
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of ours in a folder of ours."""
+    (tmp_path / "folder").mkdir(mode=0o700)
+    made = tmp_path / "folder/file"
+    made.write_text("content")
+    made.chmod(0o600)
+    return made
+
+
+def test_what_is_ours_is_read(file: Path) -> None:
+    """At most as many bytes as were asked for; what is not there is told as that."""
+    assert read_file(str(file.parent), "file", 4) == b"cont"
+    with pytest.raises(FileNotFoundError):
+        read_file(str(file.parent), "none", 4)
+    with pytest.raises(FileNotFoundError):
+        read_file(str(file.parent / "none"), "none", 4)
+
+
+@pytest.mark.parametrize("form", FORM_PARAMS)
+@pytest.mark.parametrize("which", ["file", "folder"])
+def test_what_may_be_anothers_is_not_read(file: Path, which: str, form: str, tmp_path: Path) -> None:
+    """A file or its folder in any hostile form is refused at once, and the sentence names it."""
+    victim = file if which == "file" else file.parent
+    FORMS[form](victim, tmp_path / "elsewhere")
+    with pytest.raises(UnprovenError, match=f"{victim} (is|belongs)"):
+        read_file(str(file.parent), "file", 100)
+
+
+@pytest.mark.parametrize("which", ["file", "folder"])
+def test_what_others_may_write_is_not_read(file: Path, which: str) -> None:
+    """Until its mode is mended, which only who writes does."""
+    victim = file if which == "file" else file.parent
+    widen(victim)
+    with pytest.raises(UnprovenError, match=r"can be written by others \(mode 0(666|777)\).* run chmod go-w"):
+        read_file(str(file.parent), "file", 100)
+    opened = open_file(str(file), mend=True) if which == "file" else open_folder(str(file.parent), mend=True)
+    os.close(opened)
+    assert stat.S_IMODE(victim.stat().st_mode) == (0o600 if which == "file" else 0o700)
+    assert read_file(str(file.parent), "file", 100) == b"content"
+
+
+def test_no_descriptor_is_left_open(file: Path) -> None:
+    """Neither of what is read nor of what is refused."""
+    before = set(os.listdir("/proc/self/fd"))
+    read_file(str(file.parent), "file", 100)
+    widen(file)
+    with pytest.raises(UnprovenError):
+        read_file(str(file.parent), "file", 100)
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+@needs_root
+def test_the_git_folder_of_another_user(tmp_path: Path) -> None:
+    """It passes once git was asked and accepts it."""
+    os.chown(tmp_path, FOREIGN, FOREIGN)
+    with pytest.raises(UnprovenError, match=r"safe\.directory"):
+        check_git_folder(str(tmp_path))
+    accepted.add(str(tmp_path))
+    try:
+        check_git_folder(str(tmp_path))
+    finally:
+        accepted.discard(str(tmp_path))
+
+
+# ---------------------------------------------------------------- what the fast path reads
+
+
+@pytest.mark.parametrize("form", FORM_PARAMS)
+@pytest.mark.parametrize("name", ["", "lease.json"])
+def test_no_lease_of_others_is_believed(lab: Lab, name: str, form: str) -> None:
+    """Where the lease or its folder may be another's, no server is asked, and the reason says so."""
+    write_lease(lab.common_dir, "/a.sock")
+    FORMS[form](lab.state / name, lab.base / "elsewhere")
+    with pytest.raises(NoServerError, match=f"no server is asked: {lab.state}"):
+        read_lease(lab.common_dir)
+
+
+@needs_root
+def test_no_server_is_asked_in_a_git_folder_of_another_user(lab: Lab) -> None:
+    """A planted `.git` brings its own lease; the fast path decides by the owner alone."""
+    write_lease(lab.common_dir, "/a.sock")
+    os.chown(lab.common_dir, FOREIGN, FOREIGN)
+    with pytest.raises(ForeignFolderError, match=f"belongs to uid {FOREIGN}"):
+        read_lease(lab.common_dir)
+
+
+@pytest.mark.parametrize("form", FORM_PARAMS)
+@pytest.mark.parametrize("name", ["", "lines", "lines/primary"])
+def test_no_line_of_others_is_printed(lab: Lab, name: str, form: str) -> None:
+    """Where the kept line or a folder on the way to it may be another's, none is known."""
+    here = Located(str(lab.repo), lab.common_dir, lab.common_dir)
+    path = Path(line_file(here, None))
+    path.parent.mkdir(parents=True, mode=0o700)
+    lab.state.chmod(0o700)
+    path.write_text("kept\n")
+    assert last_known(here, None, path.stat().st_mtime, None) == "no answer, as of just now · kept"
+    FORMS[form](lab.state / name, lab.base / "elsewhere")
+    assert last_known(here, None, 0.0, None) is None
