@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -23,11 +24,14 @@ from brief.core.model.errors import UsageError
 from brief.core.sessions.episode import checked_id
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
 from brief.core.text.sanitize import clean, wire
-from brief.fastpath.known import Known, Unknown
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.locate import read_small
 from brief.fastpath.process import process_start
 from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp_of
 from brief.support.home import home_folder
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
 
 MOST_RECORDS = 1_000
 MOST_BYTES = 16_384
@@ -37,6 +41,7 @@ _NAME = re.compile(r"[1-9][0-9]{0,9}\.json")
 _STATES = {"idle": EpisodeState.IDLE, "busy": EpisodeState.BUSY, "waiting": EpisodeState.WAITING}
 _LONGEST_PATH = 4_096
 _LINUX = "linux:"
+_MOST_REASON = 400
 
 
 def client_folder(environ: Mapping[str, str] = os.environ) -> str:
@@ -80,7 +85,7 @@ class SeenSessions:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._kept: dict[str, tuple[Stamp, _Kept | None]] = {}
+        self._kept: dict[str, tuple[Stamp, Reading[_Kept]]] = {}
 
     def read(self) -> Seen:
         """The sessions whose processes run, and those of which that cannot be told, as the files are now.
@@ -92,9 +97,15 @@ class SeenSessions:
         domain = _own_domain()
         with self._lock:
             kept = self._records(stamps)
-        living = (session for record in kept for session in _living(record, domain))
+        known = [record.value for record in kept.values() if isinstance(record, Known)]
+        living = (session for record in known for session in _living(record, domain))
         latest = {session.id: session for session in sorted(living, key=lambda session: session.since)}
-        return Seen(sessions=tuple(sorted(latest.values(), key=lambda one: (one.since, one.id))), unread=unread)
+        faults = {name: record.reason for name, record in kept.items() if isinstance(record, Unknown)}
+        gaps = (unread, _describe_faults(self.folder, {n: why for n, why in faults.items() if _may_be_of_living(n)}))
+        return Seen(
+            sessions=tuple(sorted(latest.values(), key=lambda one: (one.since, one.id))),
+            unread="; ".join(gap for gap in gaps if gap) or None,
+        )
 
     def signature(self) -> Hashable:
         """Equal to an earlier one for as long as no record was added, changed or removed."""
@@ -111,16 +122,15 @@ class SeenSessions:
         except (OSError, ValueError) as error:
             return {}, f"{clean(wire(self.folder))} cannot be listed: {reason_of(error)}"
 
-    def _records(self, stamps: Mapping[str, Stamp]) -> list[_Kept]:
-        records: list[_Kept] = []
-        keep: dict[str, tuple[Stamp, _Kept | None]] = {}
+    def _records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
+        """The records by the names of their files."""
+        records: dict[str, Reading[_Kept]] = {}
+        keep: dict[str, tuple[Stamp, Reading[_Kept]]] = {}
         for name, found in stamps.items():
             known = self._kept.get(name)
-            record = known[1] if known and known[0] == found else _parse(f"{self.folder}/{name}")
-            if record is not None:
-                records.append(record)
+            records[name] = known[1] if known and known[0] == found else read_record(f"{self.folder}/{name}")
             if not any_young([found]):
-                keep[name] = (found, record)
+                keep[name] = (found, records[name])
         self._kept = keep
         return records
 
@@ -143,19 +153,25 @@ def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
 
 
 def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str, Stamp], str | None]:
+    """The stamps of the files that are named as records are, and why some could not be looked at."""
     stamps: dict[str, Stamp] = {}
+    unread = None
     for entry in entries:
         if not _NAME.fullmatch(entry.name):
             continue
         if len(stamps) == MOST_RECORDS:
             return stamps, f"{clean(wire(folder))} holds more than {MOST_RECORDS:,} records and was read in part"
-        with suppress(OSError):
+        try:
             stamps[entry.name] = stamp_of(entry.stat(follow_symlinks=False))
-    return stamps, None
+        except FileNotFoundError:
+            continue
+        except OSError as fault:
+            unread = f"{clean(wire(folder))}/{entry.name} cannot be looked at: {reason_of(fault)}"
+    return stamps, unread
 
 
-def _parse(path: str) -> _Kept | None:
-    """The record in the file; None where the file is none, or went away meanwhile."""
+def read_record(path: str) -> Reading[_Kept]:
+    """The record in a file; absent where the file went away, unknown where it is not one that can be understood."""
     try:
         record = _Record.model_validate_json(read_bounded(path, MOST_BYTES))
         session = SeenSession(
@@ -167,11 +183,38 @@ def _parse(path: str) -> _Kept | None:
             name=clean(record.name) or None if record.name is not None else None,
             pid=record.pid,
         )
-    except (FileNotFoundError, UnreadableFileError, ValidationError, UsageError):
+    except FileNotFoundError:
+        return ABSENT
+    except ValidationError as fault:
+        return Unknown(f"is no record that is understood: {_first(fault)}")
+    except (UnreadableFileError, UsageError) as fault:
+        return Unknown(str(fault))
+    if os.path.basename(path) != f"{record.pid}.json":
+        return Unknown(f"names process {record.pid}")
+    if not record.cwd.startswith("/") or "\0" in record.cwd:
+        return Unknown("names no folder")
+    return Known(_Kept(session, record.proc_start, record.pid_domain))
+
+
+def _first(fault: ValidationError) -> str:
+    """The first thing that is wrong, without the value."""
+    error = fault.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(map(str, error["loc"]))
+    return f"{where + ': ' if where else ''}{error['msg']}"
+
+
+def _may_be_of_living(name: str) -> bool:
+    """Whether a record with this file name may be of a client that runs: its number is not known to be free."""
+    return process_start(int(name.removesuffix(".json"))) is not ABSENT
+
+
+def _describe_faults(folder: str, faults: Mapping[str, str]) -> str | None:
+    """A clause about the records that could not be read: how many, and what is wrong with the first."""
+    if not faults:
         return None
-    is_named_so = os.path.basename(path) == f"{record.pid}.json"
-    is_path = record.cwd.startswith("/") and "\0" not in record.cwd
-    return _Kept(session, record.proc_start, record.pid_domain) if is_named_so and is_path else None
+    name, why = min(faults.items())
+    more = f", and {len(faults) - 1} more could not be read" if len(faults) > 1 else ""
+    return clean(f"{wire(folder)}/{name} may be the record of a session: it {why}{more}", _MOST_REASON)
 
 
 def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:

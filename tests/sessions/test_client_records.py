@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brief.core.model.brief import EpisodeState
-from brief.core.sessions.presence import SeenSession
+from brief.core.sessions.presence import Seen, SeenSession
 from brief.fastpath import process as processes
 from brief.fastpath.process import describe_process
 from brief.sessions import client_records as module
@@ -192,27 +192,53 @@ def test_latest_record_of_a_session(folder: Path, write: Write, other: subproces
         {"filler": "x" * MOST_BYTES},
     ],
 )
-def test_ignored_record(folder: Path, write: Write, told: dict[str, Any]) -> None:
-    """Records of older clients, of other names, and those with a value that cannot be are passed over."""
-    write(**told)
-    assert sessions(folder) == ()
+def test_record_that_is_not_understood(folder: Path, write: Write, told: dict[str, Any]) -> None:
+    """Records of older clients, and those with a value that cannot be, are of no session, and their client is not nobody."""
+    path = write(**told)
+    found = SeenSessions(str(folder)).read()
+    assert found.sessions == ()
+    assert (found.unread is not None) is (path.name == f"{ME}.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b"[" * 9_000, b'{"cwd":"\\ud800"}'])
 def test_garbage(folder: Path, content: bytes) -> None:
-    """A file that is no record is passed over."""
+    """A file that is no record may be one of a session as long as a process has its number."""
     (folder / f"{ME}.json").write_bytes(content)
-    assert sessions(folder) == ()
+    found = SeenSessions(str(folder)).read()
+    assert found.sessions == ()
+    assert f"{folder}/{ME}.json may be the record of a session" in (found.unread or "")
+
+
+def test_garbage_that_a_client_left(folder: Path) -> None:
+    """What is no record, and named after a process that is gone, is nobody's."""
+    for name in (f"{2**31 - 1}.json", "notes.json"):
+        (folder / name).write_bytes(b"{")
+    assert SeenSessions(str(folder)).read() == Seen()
+
+
+def test_several_that_cannot_be_read(folder: Path, write: Write, other: subprocess.Popen[bytes]) -> None:
+    """Those that can be read are told, and of the others how many there are."""
+    write()
+    for pid in (1, other.pid):
+        os.mkfifo(folder / f"{pid}.json")
+    found = SeenSessions(str(folder)).read()
+    assert [session.pid for session in found.sessions] == [ME]
+    assert (
+        found.unread
+        == f"{folder}/1.json may be the record of a session: it is not a regular file, and 1 more could not be read"
+    )
 
 
 def test_no_regular_file(folder: Path, write: Write, tmp_path: Path) -> None:
-    """A pipe, a folder, and a link to somewhere else are passed over and never waited for."""
+    """A pipe, a folder, and a link to somewhere else are never followed nor waited for, and are no record that was read."""
     write().rename(tmp_path / "outside.json")
     (folder / f"{ME}.json").symlink_to(tmp_path / "outside.json")
-    os.mkfifo(folder / "2.json")
-    (folder / "3.json").mkdir()
-    (folder / "4.json").symlink_to("4.json")
-    assert sessions(folder) == ()
+    found = SeenSessions(str(folder)).read()
+    assert found.sessions == ()
+    assert "cannot be opened" in (found.unread or "")
+    (folder / f"{ME}.json").unlink()
+    (folder / f"{ME}.json").mkdir()
+    assert "is not a regular file" in (SeenSessions(str(folder)).read().unread or "")
 
 
 def test_keys_stay_shut(folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
