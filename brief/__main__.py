@@ -69,6 +69,9 @@ def command() -> NoReturn:
     """Run the command as a process of its own, and end the process."""
     os.umask(os.umask(0o022) | 0o022)  # nothing that is made may be written by others
     code = main()
+    git = sys.modules.get("brief.git.command")
+    if git is not None:
+        git.end_all()
     # All is written and closed: taking the interpreter apart would take longer than a question to the server does.
     os._exit(code)
 

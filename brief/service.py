@@ -249,13 +249,12 @@ class RepositoryService:
         return otherwise
 
     def _signature(self, request: RequestContext) -> tuple[object, ...]:
-        """All that a brief depends on: equal as long as an earlier one stands."""
+        """What a brief depends on beside the checkouts: equal as long as an earlier one stands."""
         query, state = request.query, self.context.state_dir
         notices = self._store(notice_folders(state, query)).signature()
         observed = stamp(f"{state}/observation.json")
         told = (request.repository, request.notes, query.settings)
         return (
-            self._listing(GLANCE_SECONDS),
             told,
             self._sessions.version,
             self._seen.signature(),
@@ -264,7 +263,7 @@ class RepositoryService:
             _standing(state),
         )
 
-    def _listing(self, patience_s: float) -> object:
+    def _listing(self, patience_s: float) -> tuple[Checkout, ...] | type[GitError]:
         """The checkouts, or what kept git from listing them in time."""
         try:
             return self._worktrees.read(patience_s)
@@ -276,7 +275,10 @@ class RepositoryService:
 
         def look() -> tuple[RequestContext, tuple[object, ...]]:
             request = self.request_context(root, session, local=local, hurried=hurried)
-            return request, self._signature(request)
+            listing = self._listing(GLANCE_SECONDS)
+            if isinstance(listing, tuple):  # one look lists the checkouts once
+                request = replace(request, context=replace(request.context, worktrees=lambda: listing))
+            return request, (listing, *self._signature(request))
 
         request, signature = await self._looks.get((root, session, local, hurried), look)
         return await self._fresh.get(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,8 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
 
     A server in a git folder that only git accepts is asked here. At the start of a session a server is started, not waited for.
     """
+    # What goes wrong beside the text stands in a server's log; a command has none, and a client shows what it prints.
+    logging.getLogger("brief").addHandler(logging.NullHandler())
     if accept_by_git(call.here.common_dir, call.here.root):
         with contextlib.suppress(NoServerError, ValueError):
             return ask_server(call), nothing

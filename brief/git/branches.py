@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
-from brief.core.model.errors import NotFoundError, PolicyError
+from brief.core.model.errors import GitError, NotFoundError, PolicyError
 from brief.core.text.sanitize import wire
+from brief.fastpath.known import Unknown
 from brief.git.command import run, seat
+from brief.git.head import read_head
 from brief.git.names import HEADS, REMOTES
 
 _ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
@@ -60,6 +62,12 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
     for line in listed.splitlines():
         if line.startswith(b"*"):
             return os.fsdecode(line[1:])
+    head = read_head(common_dir, common_dir)
+    if isinstance(head, Unknown):
+        raise GitError(
+            f"the base is unknown: there is neither main nor master, and HEAD of {wire(common_dir)} {wire(head.reason)}; "
+            "mend it, or name a branch as integration.base in .ai/repo/policy.yaml"
+        )
     raise NotFoundError(
         f"{wire(common_dir)} has no branch to measure others against: neither main nor master, and its "
         "primary checkout is on none that has a commit; name one as integration.base in .ai/repo/policy.yaml"

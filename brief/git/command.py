@@ -38,6 +38,7 @@ _SET = {
 _MOST = 64 * 1024 * 1024
 _MOST_SAID = 8_192
 _USAGE = 129
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 class GitTimeoutError(GitError):
@@ -61,6 +62,7 @@ def run(
     `env` is added last, as a quarantine needs. Raises GitError with a sentence, GitTimeoutError for the deadline.
     """
     process = _start(args, cwd, env or {})
+    _running.add(process)
     try:
         printed, said = _drain(process, time.monotonic() + deadline_s, most)
     except TimeoutError as error:
@@ -69,6 +71,7 @@ def run(
         raise GitError(f"git {args[0]} in {_clean(cwd)} printed more than {most:,} bytes") from error
     finally:
         _end(process)
+        _running.discard(process)
     if process.returncode != 0:
         raise _failure(args, cwd, process.returncode, said)
     return printed
@@ -82,6 +85,15 @@ def program(cwd: str) -> str:
     if isinstance(found, Unknown):
         raise GitError(f"git was not found on PATH: {_clean(found.reason)}; install git, or put it on PATH")
     raise GitError("no git on PATH outside the repository; install git, or put it on PATH")
+
+
+def end_all() -> None:
+    """End every git of this process: one that hangs must not outlive a command that gave it up."""
+    for process in tuple(_running):
+        if process.returncode is not None:  # its number may be another's by now
+            continue
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -16,7 +16,7 @@ class Checkout:
     """One work tree. Names are kept by `os.fsdecode`; a checkout is known by its `git_dir`, its `root` may be gone.
 
     `branch` is the name without `refs/heads/`, also of a branch that has no commit yet; `head` is a full object name,
-    None before the first commit; `locked` and `prunable` are reasons, empty where git knows none, else None.
+    None before the first commit and where git cannot read it, which `git/head.py` tells apart; `locked` and `prunable` are reasons, empty where git knows none, else None.
     """
 
     root: str

@@ -86,7 +86,12 @@ def test_the_line_says_only_what_git_is_needed_for(lab: Lab, hang: Path) -> None
 
 
 def test_no_git_is_left_behind(lab: Lab, hang: Path) -> None:
-    """A command that ends while git hangs ends it too."""
+    """A command that ends while git hangs ends it too, also one that asks whether git keeps a folder of notices."""
+    (lab.repo / ".ai/repo").mkdir(parents=True)
+    (lab.repo / ".ai/repo/policy.yaml").write_text("version: 1\nalerts:\n  folders: [meta]\n")
+    (lab.repo / "meta/active").mkdir(parents=True)
+    (lab.repo / "meta/active/over.md").write_text("---\nkind: alert\nexpires: 2020-01-01\n---\n# over\n")
+    lab.commit("notices")
     hang.touch()
     try:
         read(lab, "user-prompt-submit")

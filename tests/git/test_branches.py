@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from brief.core.model.errors import NotFoundError, PolicyError
+from brief.core.model.errors import GitError, NotFoundError, PolicyError
 from brief.git.branches import base_branch
 from sandbox import Lab
 
@@ -117,3 +117,12 @@ def test_a_named_base_that_does_not_exist_is_refused_by_name(lab: Lab, named: st
     with pytest.raises(PolicyError, match=r"integration\.base names .* no such branch") as caught:
         base_branch(lab.common_dir, named)
     assert str(caught.value).isprintable()
+
+
+def test_a_head_that_cannot_be_read_names_no_base(lab: Lab) -> None:
+    """Where neither main nor master is there and HEAD is damaged, the base is unknown, not absent."""
+    lab.commit()
+    lab.git("branch", "-m", "main", "trunk")
+    (lab.repo / ".git/refs/heads/trunk").write_bytes(b"\0" * 41)
+    with pytest.raises(GitError, match=r"the base is unknown: .* HEAD of .* leads to refs/heads/trunk"):
+        base_branch(lab.common_dir, None)
