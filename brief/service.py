@@ -33,6 +33,7 @@ from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.git import Checkout, WorktreeCache, checkout_at, head_of, repository
 from brief.notices.store import NoticeSnapshot, NoticeStore
+from brief.notices.told_fixes import ToldFixes
 from brief.policy import Policy, PolicyCache, switch_reason
 from brief.sections import READERS
 from brief.sections.alerts import notice_folders
@@ -47,6 +48,7 @@ from brief.support.delivery import Turns
 from brief.support.files import stamp
 from brief.support.served import Served
 from brief.support.single_flight import SingleFlight
+from brief.support.steady_clock import SteadyClock
 from brief.support.ttl_cache import CacheEntry, TtlCache
 from brief.support.waiters import Waiters
 from brief.support.zone import zone_doubt
@@ -128,7 +130,8 @@ class RepositoryService:
 
     `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
     `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
-    `remarks` gives whole sentences for the notes of every brief; `deadline_seconds` bounds the sections of each brief.
+    `remarks` gives whole sentences for the notes of every brief; `steady` is a clock that is never set;
+    `deadline_seconds` bounds the sections of each brief.
     """
 
     def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
@@ -142,10 +145,15 @@ class RepositoryService:
         composed: Callable[[RequestContext, Brief], None] | None = None,
         neighbours: Callable[[], Neighbourhood] | None = None,
         remarks: Callable[[], tuple[str, ...]] = tuple,
+        steady: Callable[[], float] | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
     ) -> None:
         self.common_dir = common_dir
         self.now = now
+        self.clock = SteadyClock(now, steady)
+        self.fixes = ToldFixes()
+        self.latest_notices: dict[tuple[str, ...], NoticeSnapshot] = {}
+        """What was read last of each set of folders."""
         self.served = Served()
         self.waiters = Waiters()
         self.channels = Channels()
@@ -357,7 +365,8 @@ class RepositoryService:
         return found[0] if len(found) == 1 else session
 
     def _snapshot(self, folders: tuple[str, ...]) -> NoticeSnapshot:
-        return self._store(folders).read()
+        snapshot = self.latest_notices[folders] = self._store(folders).read()
+        return snapshot
 
     def _store(self, folders: tuple[str, ...]) -> NoticeStore:
         return self._notices.setdefault(folders, NoticeStore(folders))

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Literal
 
 from pydantic import Field
 
 from brief.core.model.brief import Wire
-from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
+from brief.core.model.errors import (
+    ConflictError,
+    MajordomusError,
+    NotFoundError,
+    StoreError,
+    SupersededError,
+    UsageError,
+)
 from brief.core.notices.days import local_day
-from brief.core.notices.notice import Audience, Kind, Notice, Recurring, Severity
+from brief.core.notices.follow_up import fix_key
+from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity
 from brief.core.notices.notice_text import ended
 from brief.core.notices.relevance import fault
 from brief.core.text.sanitize import clean, wire
+from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes
 from brief.handlers.shape import FileName, SessionInputs, Words
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import Found, content, find
@@ -27,9 +37,6 @@ from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 
 BUG_DEP_PRIORITY = 8
-
-CHECKOUT_FIELD = "checkout"
-"""Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
 
 
 class AddInputs(SessionInputs):
@@ -104,14 +111,18 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
         days, _, _ = zone(request.query.settings)
-        _refuse_held(_readable(find(_folders(service, request), asked.slug)), request.query.session)
+        found = _readable(find(_folders(service, request), asked.slug))
+        _refuse_held(found, request.query.session)
+        if found is not None and found.kind is Kind.BUG_DEP:
+            with contextlib.suppress(StoreError, SupersededError):
+                tell_fixes(service, request.query)  # so that one that was reopened meanwhile is told again
         done = set_done(_folders(service, request), asked.slug, service.now(), days)
         if done.was_done:
-            return _noticed("was done", done.notice, done.path)
+            return _noticed("was done", done.notice, done.path, _told_late(service, request, done.notice))
         if done.fires_on is not None:
             return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
         if done.notice.kind is Kind.BUG_DEP:
-            return _noticed("done", done.notice, done.path, _signalled(service, request, done.notice))
+            return _noticed("done", done.notice, done.path, tell_fix(service, done.notice, request.query.checkout))
         return _noticed("done", done.notice, done.path)
 
     return await in_thread(work)
@@ -147,6 +158,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
         with turn(found.folder):
             notice = _readable(found)
             _refuse_held(notice, request.query.session)
+            _tell_before_archiving(service, request, notice)
             path = move(found.folder, found.file.path)
         if path is None:
             raise NotFoundError(f"{clean(asked.slug)} is not there any more: it was archived or removed meanwhile")
@@ -228,28 +240,17 @@ def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
     }
 
 
-def _signalled(service: RepositoryService, request: RequestContext, notice: Notice) -> str:
-    """Owe the session that placed a bug-dep a line, or whoever works there next; to whom."""
-    waits = notice.session_id
-    placed_by = service.board.episode(waits) if waits else None
-    checkout = placed_by.checkout if placed_by else _text_of(notice.fields.get(CHECKOUT_FIELD))
-    if not waits and not checkout:
-        return "nobody is told, since it names no session that waits"
-    service.board.follow_up(waits, checkout or request.query.checkout, _fixed(notice), service.now())
-    if placed_by is not None and placed_by.is_open:
-        return f"session {waits} is told in its next brief"
-    return f"the next session of {checkout or request.query.checkout} is told in its brief"
+def _told_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
+    """What was made up for of a bug-dep that was done before; None where who waits for it was told then."""
+    if notice.kind is not Kind.BUG_DEP or service.board.is_fix_told(fix_key(notice)):
+        return None
+    return tell_fix(service, notice, request.query.checkout)
 
 
-def _fixed(notice: Notice) -> str:
-    ticket = clean(notice.ticket or notice.slug, 80)
-    about = f" on {clean(notice.component, 60)}" if notice.component else ""
-    return f"fixed in {ticket}{about}: update and resume ({clean(notice.title, 120)})"
-
-
-def _text_of(value: object) -> str | None:
-    """A field that another hand may have written."""
-    return value if isinstance(value, str) else None
+def _tell_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
+    """Tell of a bug-dep that is done while its file can still be found; raises StoreError, SupersededError."""
+    if notice is not None and notice.kind is Kind.BUG_DEP and notice.status is NoticeStatus.DONE:
+        tell_fixes(service, request.query)
 
 
 def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> Noticed:

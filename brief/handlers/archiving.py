@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from brief.core.notices.notice import Notice
-from brief.core.notices.visibility import Expired, judge
+from brief.core.notices.visibility import Expired, Shown, judge
 from brief.notices.archiving import archive
+from brief.notices.bringing_back import bring_back
 from brief.sections.alerts import Judged, lock_owners, notice_folders
 from brief.sections.context import SectionQuery
 from brief.service import RepositoryService
 from brief.support.zone import zone
 
 
+def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
+    """Bring back what was archived by a clock that was ahead, and would be shown by the clock as it is now."""
+    now, days, owner = service.now(), zone(query.settings)[0], lock_owners(service.context)
+    folders = notice_folders(service.context.state_dir, query)
+
+    def is_shown(notice: Notice) -> bool:
+        return isinstance(judge(notice, now, days, owner(notice)), Shown)
+
+    for folder in folders:
+        bring_back(folder, now, is_shown, folders, even_tracked=query.settings.alerts.archive_tracked)
+
+
 def archive_expired(service: RepositoryService, query: SectionQuery, found: Judged) -> None:
-    """Archive what was judged to be over and still is; what cannot be moved is judged so again next time."""
+    """Archive what was judged to be over and still is; what cannot be moved is judged so again next time.
+
+    A wall clock that jumped ahead archives nothing before it has stood so until the next pass.
+    """
     if not found.expired:
         return
     slugs = frozenset(each.notice.slug for each in found.expired)
@@ -20,7 +36,7 @@ def archive_expired(service: RepositoryService, query: SectionQuery, found: Judg
     owner = lock_owners(service.context)
 
     def is_over(notice: Notice) -> bool:
-        return isinstance(judge(notice, service.now(), days, owner(notice)), Expired)
+        return isinstance(judge(notice, service.clock.earliest(), days, owner(notice)), Expired)
 
     for folder in notice_folders(service.context.state_dir, query):
         archive(folder, slugs, is_over, even_tracked=query.settings.alerts.archive_tracked)

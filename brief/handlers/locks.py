@@ -164,7 +164,7 @@ def _request(asked: PlaceInputs) -> Request:
 def _stands(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Owner]) -> Stands:
     """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
     days, _, _ = zone(request.query.settings)
-    return lambda lock: stands(lock, service.now(), days, owner(lock))
+    return lambda lock: stands(lock, service.clock.earliest(), days, owner(lock))
 
 
 def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import wire
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
-from brief.notices.folder import NoticeFile, is_linked, look_up
+from brief.notices.folder import NoticeFile, is_linked, named_file
 from brief.notices.folder_lock import told, turn
 from brief.notices.writing import numbered
 from brief.support.fence import refuse_if_superseded
@@ -37,7 +37,7 @@ def archive(
     `is_over` is asked once nobody else can write, since the slug may be that of a newer notice by then; without it
     every file of such a name goes, notice or not.
     """
-    wanted = [file for slug in sorted(slugs) if (file := look_up(folder, slug)) is not None]
+    wanted = [file for slug in sorted(slugs) if (file := named_file(folder, slug)) is not None]
     if not wanted:
         return Archived(())
     moved: list[str] = []

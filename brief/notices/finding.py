@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import clean, wire
-from brief.notices.folder import Folder, NoticeFile, look, look_up
+from brief.notices.folder import Folder, NoticeFile, look, named_file
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
 
@@ -63,10 +63,10 @@ def parsed(file: NoticeFile, raw: bytes) -> Notice:
 def _named(folder: str, name: str) -> NoticeFile | None:
     """The file of the folder that a slug, a file name or a path means."""
     if "/" not in name:
-        return look_up(folder, name) or look_up(folder, name.removesuffix(".md"))
+        return named_file(folder, name) or named_file(folder, name.removesuffix(".md"))
     inner, base = os.path.split(os.path.abspath(name))
     is_here = inner == os.path.abspath(f"{folder}/active") and base.endswith(".md")
-    return look_up(folder, base.removesuffix(".md")) if is_here else None
+    return named_file(folder, base.removesuffix(".md")) if is_here else None
 
 
 def _not_found(listed: Sequence[Folder], name: str) -> str:

@@ -7,10 +7,12 @@ import stat
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from brief.core.notices.locks import LOCK_PREFIX
 from brief.core.notices.notice import LIMIT
 from brief.core.text.sanitize import wire
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.proof import UnprovenError, check, open_file
 from brief.support.files import (
     Stamp,
@@ -21,6 +23,9 @@ from brief.support.files import (
     stamp_of,
 )
 from brief.support.state_folder import is_of_state
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
 
 MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
@@ -95,23 +100,31 @@ def look(path: str) -> Folder:
     return Folder(path, ordered, _partial(len(listed), len(left_out), more=more), left_out, is_listed=not more)
 
 
-def look_up(path: str, slug: str) -> NoticeFile | None:
-    """The file of one slug, found by its name however many others lie there; None where there is none."""
-    name = f"{slug}{_SUFFIX}"
+def look_up(path: str, slug: str) -> Reading[NoticeFile]:
+    """The file of one slug, found by its name however many others lie there."""
     if "/" in slug or "\0" in slug or slug.startswith("."):
-        return None
-    active = f"{path}/active"
+        return ABSENT
     if reason := leads_out(path, "active"):
-        return NoticeFile(f"{active}/{name}", slug, f"{active}/{name}", None, f"cannot be looked at: {reason}")
+        return Unknown(f"cannot be looked at: {reason}")
+    named = _path(path, slug)
     try:
-        found = os.lstat(f"{active}/{name}")
+        return Known(_file(named, os.lstat(named), path))
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return ABSENT
     except OSError as error:
-        return NoticeFile(
-            f"{active}/{name}", slug, f"{active}/{name}", None, f"cannot be looked at: {reason_of(error)}"
-        )
-    return _file(f"{active}/{name}", found, path, must_be_own=is_of_state(path))
+        return Unknown(f"cannot be looked at: {reason_of(error)}")
+
+
+def named_file(path: str, slug: str) -> NoticeFile | None:
+    """The file of one slug, with a fault where it cannot be told whether it is there; None where it is not."""
+    found = look_up(path, slug)
+    if isinstance(found, Unknown):
+        return NoticeFile(_path(path, slug), slug, _path(path, slug), None, found.reason)
+    return found.value if isinstance(found, Known) else None
+
+
+def _path(path: str, slug: str) -> str:
+    return f"{path}/active/{slug}{_SUFFIX}"
 
 
 def glance(path: str) -> Hashable:

@@ -15,7 +15,7 @@ from brief.core.notices.notice import Notice
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import wire
 from brief.notices.finding import parsed, raw_content
-from brief.notices.folder import Folder, NoticeFile, look, look_up
+from brief.notices.folder import Folder, NoticeFile, look, named_file
 
 MOST_FILES = 100_000
 """How many files of one folder are looked through."""
@@ -72,7 +72,7 @@ def _files(folder: Folder, named: str | None) -> Iterator[NoticeFile]:
     if named is not None and named not in {*slugs, *(file.slug for file in folder.files)}:
         slugs.append(named)
     for slug in slugs:
-        if (file := look_up(folder.path, slug)) is not None:
+        if (file := named_file(folder.path, slug)) is not None:
             yield file
 
 

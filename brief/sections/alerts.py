@@ -162,7 +162,12 @@ def listed(
 def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
     """The folder of the repository, then those of the policy, relative ones below the checkout."""
     declared = (os.path.join(query.root, folder) for folder in query.settings.alerts.folders)
-    return (os.path.join(state_dir, "notices"), *declared)
+    return (own_folder(state_dir), *declared)
+
+
+def own_folder(state_dir: str) -> str:
+    """The folder of the repository, where commands write."""
+    return os.path.join(state_dir, "notices")
 
 
 def untrusted_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:

@@ -16,8 +16,10 @@ from brief.capabilities.table import CAPABILITIES
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import ask_successor
+from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
+from brief.handlers.fixes import tell_fixes_soon
 from brief.policy import read_policy
 from brief.server.holder import Holder, utc_now
 from brief.server.http import build
@@ -31,11 +33,12 @@ from brief.server.shutdown import Stopping
 from brief.server.strain import SchedulerLoad
 from brief.server.wake_scheduler import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
-from brief.service import RepositoryService
+from brief.service import RepositoryService, RequestContext
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.recovery import recover
 from brief.support.fence import held_by
+from brief.support.steady_clock import boot_seconds
 from brief.trust import Trust, effective
 
 log = logging.getLogger(__name__)
@@ -123,9 +126,10 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         sessions=board,
         absence=None,
         identity=holder.identity,
-        composed=lines.keep,
+        composed=lambda request, brief: _composed(service, lines, request, brief),
         neighbours=lambda: _others(holder, neighbours),
         remarks=lambda: (*holder.remarks(), *strain.remarks()),
+        steady=boot_seconds,
     )
     schedule = Schedule(service, strain, holds=lambda: holder.reason is None)
     web = WebServer(build(service, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
@@ -143,6 +147,12 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
             with contextlib.suppress(MajordomusError):
                 board.store_hearings()
         log.info("ended", extra={"epoch": lease.epoch})
+
+
+def _composed(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:
+    """What a server does beside every brief that it composed anew."""
+    lines.keep(request, brief)
+    tell_fixes_soon(service, request)
 
 
 def _others(holder: Holder, neighbours: Neighbours) -> Neighbourhood:

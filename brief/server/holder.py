@@ -168,12 +168,15 @@ class Holder:
             self.ending.set()
 
     async def _keep(self, service: RepositoryService) -> None:
-        """Keep what only the holder may write: the word of who holds, and the board; and tidy up every hour."""
+        """Keep what only the holder may write: the word of who holds, and the board; and tidy up every hour.
+
+        Where the clock was set back, what it archived while it was ahead comes back at once.
+        """
         try:
             if self.lease.renew():
                 log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
             await in_thread(lambda: tend(service))
-            if time.monotonic() >= self._tidy_from:
+            if time.monotonic() >= self._tidy_from or service.clock.has_gone_back():
                 self._tidy_from = time.monotonic() + tidying.EVERY_SECONDS
                 await in_thread(lambda: tidying.tidy(service))
         except (MajordomusError, OSError) as fault:

@@ -1,7 +1,12 @@
-"""What a server does for its board at every look: note who is silent, close what has ended, store who was heard."""
+"""What a server does for its board at every look: note who is silent, close what has ended, store who was heard.
+
+And it tells who waits for a bug-dep that was set to done in a file of the repository's own folder.
+"""
 
 from __future__ import annotations
 
+from brief.handlers.fixes import tell_fixes_in
+from brief.sections.alerts import own_folder
 from brief.service import RepositoryService
 
 
@@ -11,3 +16,4 @@ def tend(service: RepositoryService) -> None:
     board.note_silence(service.now())
     service.end_lost()
     board.store_hearings()
+    tell_fixes_in(service, (own_folder(service.context.state_dir),))

@@ -6,10 +6,12 @@ import logging
 
 from brief.core.model.errors import MajordomusError
 from brief.core.policy.settings import Settings
-from brief.handlers.archiving import archive_expired
+from brief.handlers.archiving import archive_expired, bring_back_early
+from brief.handlers.fixes import tell_fixes
 from brief.notices.read_receipts import prune_seen
 from brief.sections.alerts import judged, notice_folders
 from brief.service import RepositoryService
+from brief.support.leftovers import remove_leftovers
 
 EVERY_SECONDS = 3_600.0
 
@@ -21,7 +23,10 @@ def tidy(service: RepositoryService) -> None:
 
     Checkouts that have their folders and settings in common are tidied once.
     """
-    prune_seen(service.context.state_dir, service.now())
+    state_dir, now = service.context.state_dir, service.now()
+    prune_seen(state_dir, now)
+    for folder in (state_dir, f"{state_dir}/notices/active"):
+        remove_leftovers(folder, now)
     tidied: set[tuple[tuple[str, ...], Settings]] = set()
     for checkout in service.context.worktrees():
         if checkout.bare or checkout.gone:
@@ -32,6 +37,9 @@ def tidy(service: RepositoryService) -> None:
             if what in tidied:
                 continue
             tidied.add(what)
+            bring_back_early(service, query)
             archive_expired(service, query, judged(service.context, query))
+            tell_fixes(service, query)
         except MajordomusError as fault:
             log.warning("not tidied", extra={"root": checkout.root, "reason": str(fault)})
+    service.clock.believe()

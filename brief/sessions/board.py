@@ -57,6 +57,7 @@ class Board:
         self._claims = _held(database)
         self._ended = rows.ended_sessions(database, FOUND)
         self._follow_ups = signal_rows.waiting_signals(database)
+        self._followed_up = signal_rows.followed_up(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
         self._cards: dict[str, KnownEpisode] = {}
@@ -151,11 +152,31 @@ class Board:
             ids = frozenset(self._open) if episode else frozenset()
             return tuple(one for one in self._follow_ups if episode and owed(one, episode.id, episode.checkout, ids))
 
-    def follow_up(self, session: str | None, checkout: str, text: str, now: datetime) -> FollowUp:
-        """Owe a line to a session, or to the next one of a checkout."""
+    def is_fix_told(self, key: str) -> bool:
+        """Whether a line was owed before for what has this key, and it was not reopened since."""
+        with self._memory:
+            return key in self._followed_up
+
+    def reopen_fix(self, key: str) -> None:
+        """Let a line be owed again for what has this key."""
         with self._writing:
-            made = signal_rows.put_signal(self._database, session, checkout, text, now)
+            if not self.is_fix_told(key):
+                return
+            signal_rows.forget_followed_up(self._database, key)
             with self._memory:
+                self._followed_up.discard(key)
+
+    def follow_up(
+        self, session: str | None, checkout: str, text: str, now: datetime, key: str | None = None
+    ) -> FollowUp | None:
+        """Owe a line to a session, or to the next one of a checkout; None where one was owed before under this key."""
+        with self._writing:
+            if key is not None and self.is_fix_told(key):
+                return None
+            made = signal_rows.put_signal(self._database, session, checkout, text, now, key)
+            with self._memory:
+                if key is not None:
+                    self._followed_up.add(key)
                 self._follow_ups = (*self._follow_ups, made)
                 self._version += 1
             return made

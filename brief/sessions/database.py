@@ -88,6 +88,10 @@ CREATE TABLE ledger (
 """
 
 
+_ADDED = "CREATE TABLE IF NOT EXISTS followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT"
+"""What a database of this schema lacks that was made before the table was thought of."""
+
+
 class Database:
     """A connection that any thread may use, one at a time.
 
@@ -131,6 +135,7 @@ class Database:
             _make_tables(self._connection)
         self._refuse_other_schema()
         self._refuse_if_newer(epoch)
+        self._connection.execute(_ADDED)
         self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
 
     def _refuse_other_schema(self) -> None:

@@ -12,14 +12,30 @@ from brief.sessions.database import Database
 _SIGNAL = "number, session, checkout, text, since"
 
 
-def put_signal(database: Database, session: str | None, checkout: str, text: str, now: datetime) -> FollowUp:
-    """Store a signal that nobody was told yet."""
+def put_signal(
+    database: Database, session: str | None, checkout: str, text: str, now: datetime, key: str | None = None
+) -> FollowUp:
+    """Store a signal that nobody was told yet and, in the same transaction, that what has this key was followed up."""
     with database.write() as connection:
+        if key is not None:
+            connection.execute("INSERT OR REPLACE INTO followed_up (key, since) VALUES (?, ?)", (key, wire_time(now)))
         number = connection.execute(
             "INSERT INTO signals (session, checkout, text, since) VALUES (?, ?, ?, ?)",
             (session, checkout, text, wire_time(now)),
         ).lastrowid
     return FollowUp(number=number or 0, session=session, checkout=checkout, text=text, since=now)
+
+
+def followed_up(database: Database) -> set[str]:
+    """The keys of all that was ever followed up and was not reopened."""
+    with database.read() as connection:
+        return {str(key) for (key,) in connection.execute("SELECT key FROM followed_up")}
+
+
+def forget_followed_up(database: Database, key: str) -> None:
+    """Let what has this key be followed up again."""
+    with database.write() as connection:
+        connection.execute("DELETE FROM followed_up WHERE key = ?", (key,))
 
 
 def drop_signals(database: Database, numbers: Collection[int]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
-from brief.notices.folder import glance, look, look_up
+from brief.notices.folder import glance, look, named_file
 from brief.support.files import UnreadableFileError
 from hostile import FORM_PARAMS, FORMS, widen
 
@@ -158,13 +158,13 @@ def test_one_file_is_found_by_its_name(active: Path) -> None:
     (active / "a.md").touch()
     (active / "out.md").symlink_to("/etc/passwd")
     folder = str(active.parent)
-    found = look_up(folder, "a")
+    found = named_file(folder, "a")
     assert found is not None
     assert (found.slug, found.fault) == ("a", None)
-    out = look_up(folder, "out")
+    out = named_file(folder, "out")
     assert out is not None
     assert out.fault == "is a link that leads out of its folder"
-    assert [look_up(folder, name) for name in ("b", "../a", "a/../a", ".a", "x\0")] == [None] * 5
+    assert [named_file(folder, name) for name in ("b", "../a", "a/../a", ".a", "x\0")] == [None] * 5
 
 
 def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:

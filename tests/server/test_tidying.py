@@ -55,3 +55,17 @@ def test_server_tidies_by_itself(lab: Lab) -> None:
     leave_notice(lab, "over", "---\nkind: alert\nexpires: 2020-01-01\n---\n")
     serve(lab, FAST_LOOKS)
     until((lab.state / "notices/archive/over.md").exists)
+
+
+def test_what_a_kill_left_is_removed(place: Place) -> None:
+    """Half-written notices of long ago go, those under way stay."""
+    place.put("fine", kind="alert")
+    active = place.lab.state / "notices/active"
+    active.chmod(0o700)
+    old, young = active / ".abcdefgh.tmp", active / ".bcdefghi.tmp"
+    for path, minutes in ((old, 11), (young, 1)):
+        path.touch()
+        moment = (BEGIN - timedelta(minutes=minutes)).timestamp()
+        os.utime(path, (moment, moment))
+    tidy(place.service)
+    assert [old.exists(), young.exists()] == [False, True]

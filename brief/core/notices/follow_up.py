@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brief.core.model.brief import Moment, Wire
+from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import clean
 
 MOST_BYTES = 300
@@ -32,3 +33,15 @@ def owed(follow_up: FollowUp, episode: str, checkout: str, open_ids: frozenset[s
     if follow_up.session in open_ids:
         return follow_up.session == episode
     return follow_up.checkout == checkout
+
+
+def fix_key(bug_dep: Notice) -> str:
+    """What tells one bug-dep from another, alike in every checkout that has a copy of its file: its slug and its date."""
+    return f"{bug_dep.slug} {bug_dep.created or ''}".rstrip()
+
+
+def fix_text(bug_dep: Notice) -> str:
+    """The line for who waits for a bug-dep that is done."""
+    ticket = clean(bug_dep.ticket or bug_dep.slug, 80)
+    about = f" on {clean(bug_dep.component, 60)}" if bug_dep.component else ""
+    return f"fixed in {ticket}{about}: update and resume ({clean(bug_dep.title, 120)})"

@@ -1,0 +1,107 @@
+"""Who waits for a bug-dep is told that it is done, once, however it became so: by a command or by an edit of its file.
+
+That it is done stands in the file. What was told of it stands in the database, together with the line itself. Whatever is
+done and was not told is made up for at the next look, also after a kill between the two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from brief.core.model.errors import MajordomusError, StoreError, SupersededError
+from brief.core.notices.follow_up import fix_key, fix_text
+from brief.core.notices.notice import Kind, Notice, NoticeStatus
+from brief.core.sessions.episode import Episode
+from brief.core.text.sanitize import wire
+from brief.sections.alerts import notice_folders
+from brief.sections.context import SectionQuery
+from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
+
+CHECKOUT_FIELD = "checkout"
+"""Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
+
+log = logging.getLogger(__name__)
+
+
+def tell_fixes(service: RepositoryService, query: SectionQuery) -> None:
+    """Owe a line to whoever waits for a bug-dep in the folders of a checkout that is done and was not told.
+
+    Costs one look at the files where nothing changed. Raises StoreError, SupersededError; the next look tries again.
+    """
+    tell_fixes_in(service, notice_folders(service.context.state_dir, query))
+
+
+def tell_fixes_in(service: RepositoryService, folders: tuple[str, ...]) -> None:
+    """The same for folders by their names."""
+    snapshot = service.context.notices(folders)
+    with service.fixes.turn:
+        if service.fixes.is_told(folders, snapshot):
+            return
+        bugs = [notice for notice in snapshot.notices if notice.kind is Kind.BUG_DEP]
+        done = {fix_key(notice): notice for notice in bugs if notice.status is NoticeStatus.DONE}
+        active = {fix_key(notice) for notice in bugs if notice.status is not NoticeStatus.DONE}
+        for key in service.fixes.done_before(folders) & active:
+            service.board.reopen_fix(key)
+        for notice in done.values():
+            _tell_if_ours(service, notice)
+        service.fixes.note(folders, snapshot, frozenset(done))
+
+
+def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
+    """The same beside a brief that was just composed, where its notices changed; whatever fails is tried again."""
+    folders = notice_folders(service.context.state_dir, request.query)
+    if service.fixes.is_told(folders, service.latest_notices.get(folders)):
+        return
+
+    def work() -> None:
+        try:
+            tell_fixes(service, request.query)
+        except MajordomusError as fault:
+            log.warning("fixes not told yet", extra={"reason": str(fault)})
+
+    service.fixes.task = asyncio.ensure_future(in_thread(work))
+
+
+def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
+    """Owe a line for a bug-dep that a command found done, to its session or the next one of its checkout; to whom.
+
+    `here` is the checkout of the command, for a notice that names none. Where it cannot be stored now, it is later.
+    """
+    try:
+        placed_by, checkout = _waits(service, notice)
+        if not notice.session_id and not checkout:
+            return "nobody is told, since it names no session that waits"
+        checkout = checkout or here
+        service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), fix_key(notice))
+    except (StoreError, SupersededError) as fault:
+        return f"who waits for it is told as soon as that can be stored: {fault}"
+    if placed_by is not None and placed_by.is_open:
+        return f"session {notice.session_id} is told in its next brief"
+    return f"the next session of {checkout} is told in its brief"
+
+
+def _tell_if_ours(service: RepositoryService, notice: Notice) -> None:
+    """A clone brings other people's notices along: only who is or was here can wait for one."""
+    key = fix_key(notice)
+    if service.board.is_fix_told(key):
+        return
+    placed_by, checkout = _waits(service, notice)
+    if checkout is None or (placed_by is None and checkout not in _checkouts(service)):
+        return
+    service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), key)
+
+
+def _waits(service: RepositoryService, notice: Notice) -> tuple[Episode | None, str | None]:
+    """The session that waits, if it is known here, and the checkout where it does."""
+    placed_by = service.board.episode(notice.session_id) if notice.session_id else None
+    said = notice.fields.get(CHECKOUT_FIELD)
+    return placed_by, placed_by.checkout if placed_by else said if isinstance(said, str) else None
+
+
+def _checkouts(service: RepositoryService) -> set[str]:
+    try:
+        return {wire(checkout.root) for checkout in service.context.worktrees()}
+    except MajordomusError:
+        return set()

@@ -1,0 +1,83 @@
+"""Notices that a clock archived too early, brought back once it shows the right time again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from brief.core.model.errors import MajordomusError
+from brief.core.notices.locks import component_key
+from brief.core.notices.notice import LIMIT, Kind, Notice, parse
+from brief.notices.archiving import why_not
+from brief.notices.folder import leads_out
+from brief.notices.folder_lock import turn
+from brief.notices.lock_survey import survey
+from brief.support.fence import refuse_if_superseded
+from brief.support.files import read_bounded
+
+AHEAD = timedelta(minutes=1)
+"""How far in the future a file must have been archived before its clock is known to have been ahead."""
+
+
+def bring_back(
+    folder: str,
+    now: datetime,
+    is_shown: Callable[[Notice], bool],
+    folders: Sequence[str],
+    *,
+    even_tracked: bool = False,
+) -> tuple[str, ...]:
+    """Move what was archived at a moment that is still to come back into `active/`; the slugs of it.
+
+    Only what `is_shown` says would be shown by the clock of now, under a name that is free, and no lock on a component on
+    which another stands in one of the `folders`. Raises GitError, NoticeError, GaveUpError, SupersededError.
+    """
+    early = [name for name, changed in _archived(folder) if changed > (now + AHEAD).timestamp()]
+    if not early or why_not(folder, even_tracked=even_tracked) or leads_out(folder, "active"):
+        return ()
+    with turn(folder):
+        return tuple(slug for name in early if (slug := _brought_back(folder, name, is_shown, folders)))
+
+
+def _archived(folder: str) -> Iterator[tuple[str, float]]:
+    """The files in the archive, and when each was moved there: the kernel notes it, by the clock of that moment."""
+    if leads_out(folder, "archive"):
+        return
+    with contextlib.suppress(OSError), os.scandir(f"{folder}/archive") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                found = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(".md") and stat.S_ISREG(found.st_mode) and found.st_size:
+                    yield entry.name, found.st_ctime
+
+
+def _brought_back(folder: str, name: str, is_shown: Callable[[Notice], bool], folders: Sequence[str]) -> str | None:
+    slug, source = name.removesuffix(".md"), f"{folder}/archive/{name}"
+    try:
+        notice = parse(read_bounded(source, LIMIT), slug)
+        if not is_shown(notice) or (notice.kind is Kind.LOCK and _is_taken(notice, is_shown, folders)):
+            return None
+    except (MajordomusError, OSError):
+        return None
+    refuse_if_superseded()
+    try:
+        os.link(source, f"{folder}/active/{name}", follow_symlinks=False)  # which replaces nothing, as a rename would
+        os.unlink(source)
+    except OSError:
+        return None
+    return slug
+
+
+def _is_taken(lock: Notice, is_shown: Callable[[Notice], bool], folders: Sequence[str]) -> bool:
+    """Whether somebody holds the component by now, as far as can be told; where it cannot, it counts as taken."""
+    found = survey(folders, lock.component)
+    key = component_key(lock.component)
+    others = (each for each in found.files if each.notice is not None)
+    return bool(found.unlisted) or any(
+        component_key(each.notice.component) == key and is_shown(each.notice)
+        for each in others
+        if each.notice is not None and each.notice.kind is Kind.LOCK
+    )
