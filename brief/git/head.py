@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from brief.fastpath.known import ABSENT, Absent, Known, Unknown
+from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.git.names import HEADS
 from brief.git.worktrees import Checkout
-from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, stamp
+from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -57,6 +58,7 @@ def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
     Unknown also where the refs are in a reftable, see `is_in_tables`.
     """
     try:
+        check_git_folder(common_dir)
         named = _named(f"{git_dir}/HEAD")
         if named is None:
             return ABSENT
@@ -68,6 +70,10 @@ def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
         return Unknown("names a ref in a reftable, which only git can read")
     except _UnreadError as fault:
         return Unknown(str(fault))
+    except UnprovenError as fault:
+        return Unknown(f"is not read: {fault}")
+    except OSError as fault:
+        return Unknown(f"is not read: {common_dir} cannot be looked at ({reason_of(fault)})")
 
 
 def is_in_tables(git_dir: str) -> bool:

@@ -157,3 +157,13 @@ def test_no_head_is_absent(lab: Lab) -> None:
     (lab.repo / ".git/HEAD").unlink()
     assert head(lab) == ABSENT
     assert head_listed(lab.common_dir, ()) == ABSENT
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a folder to another user")
+def test_a_git_folder_of_another_user_is_not_believed(lab: Lab) -> None:
+    """Where nothing in it is believed, neither is its HEAD, and the reason says whose it is."""
+    lab.commit()
+    os.chown(lab.common_dir, 54_321, -1)
+    found = head(lab)
+    assert isinstance(found, Unknown)
+    assert "belongs to uid 54321, not to you" in found.reason

@@ -57,8 +57,11 @@ _LEAST_OPENING = 20
 
 def defused(text: str) -> str:
     """The text with round brackets in the place of those of a tag, and our opening words marked; idempotent, never longer."""
-    if text.isascii() and not _SUSPECT.search(text):
-        return text
+    if text.isascii():
+        # The words of an opening are longer than most names, and cheaper to rule out than to look for.
+        is_short = len(text) < _LEAST_OPENING and "<" not in text and "[" not in text
+        if is_short or not _SUSPECT.search(text):
+            return text
     return _defused(text)
 
 
