@@ -26,7 +26,7 @@ def main() -> int:
 
         scope = scope_of(words[2:])
         if scope is not None:
-            return wait(scope)
+            return wait(scope, _accept)
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
         from brief.fastpath.hook import hook  # noqa: PLC0415 - a brief needs none of it
 
@@ -35,7 +35,7 @@ def main() -> int:
         tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
     try:
-        code = run(words, _load_whole)
+        code = run(words, _load_whole, _accept)
         if code is None:
             code = _load_whole()(words)
         sys.stdout.flush()
@@ -44,6 +44,12 @@ def main() -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _accept(common_dir: str, root: str) -> bool:
+    from brief.git.ownership import accept_by_git  # noqa: PLC0415 - only in a git folder of another user
+
+    return accept_by_git(common_dir, root)
 
 
 def _load_whole() -> Callable[[list[str]], int]:

@@ -15,6 +15,7 @@ from brief.cli.words import Parser
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.text.sanitize import clean
 from brief.fastpath.output import OutputError
+from brief.git.ownership import accept_by_git
 
 if TYPE_CHECKING:
     from brief.cli.checkout_argument import Commands
@@ -97,7 +98,7 @@ def parser() -> Parser:
 def _statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
     from brief.fastpath.statusline import statusline  # noqa: PLC0415 - run by the fast path in all other cases
 
-    return statusline()
+    return statusline(accept_by_git)
 
 
 def main(words: Sequence[str]) -> int:

@@ -9,7 +9,6 @@ import sys
 import time
 
 from brief.fastpath.jsontext import read_json, write_json
-from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_busy, why_silent
 
 TYPE_CHECKING = False
@@ -140,7 +139,7 @@ def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile:
     try:
         connection.settimeout(_left(deadline))
         connection.connect(path)
-        _refuse_foreign_peer(path, peer_uid(connection))
+        _refuse_foreign_peer(path, connection)
         connection.sendall(request)
         received = bytearray()
         if meanwhile is not None:
@@ -163,35 +162,47 @@ def _refuse_foreign_socket(path: str) -> None:
         raise NoServerError(f"the socket {path} belongs to uid {found.st_uid}, not to you, so no server is asked there")
 
 
-def _refuse_foreign_peer(path: str, uid: Reading[int]) -> None:
+def _refuse_foreign_peer(path: str, connection: socket) -> None:
     """Raise NoServerError unless who listens is proven to be this user."""
-    if isinstance(uid, Known) and uid.value == os.geteuid():
-        return
+    try:
+        is_own = _told_uid(connection) == os.geteuid()
+    except OSError:
+        is_own = False
+    if not is_own:
+        raise NoServerError(f"nothing is asked at {path}: {_describe_peer(peer_uid(connection))}")
+
+
+def _describe_peer(uid: Reading[int]) -> str:
+    from brief.fastpath.known import Known, Unknown  # noqa: PLC0415 - a server of ours needs none of it
+
     if isinstance(uid, Known):
-        raise NoServerError(f"who listens at {path} is uid {uid.value}, not you, so nothing is asked there")
-    why = uid.reason if isinstance(uid, Unknown) else "the connection has no other end"
-    raise NoServerError(f"who listens at {path} cannot be told, so nothing is asked there: {why}")
+        return f"who listens there is uid {uid.value}, not you"
+    return f"who listens there cannot be told, since {uid.reason if isinstance(uid, Unknown) else 'nobody does'}"
 
 
 def peer_uid(connection: socket) -> Reading[int]:
-    """The effective user of the process that listens at the other end of a Unix socket; absent where nobody does.
+    """The effective user of the process that listens at the other end of a Unix socket; absent where nobody does."""
+    from brief.fastpath.known import ABSENT, Known, Unknown  # noqa: PLC0415 - a server of ours needs none of it
+
+    try:
+        uid = _told_uid(connection)
+    except OSError as fault:
+        return ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its user cannot be asked for: {fault.strerror}")
+    return ABSENT if uid == _NO_UID else Known(uid)
+
+
+def _told_uid(connection: socket) -> int:
+    """What the kernel says of who listens; raises OSError, also where the system has no such word.
 
     See unix(7) for Linux, unix(4) for macOS and FreeBSD. In the structures of both the uid stands in bytes 4 to 8.
     """
     if sys.platform == "linux":
-        level, option, size = sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12
+        told = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
     elif hasattr(sockets, "LOCAL_PEERCRED"):
-        level, option, size = 0, sockets.LOCAL_PEERCRED, 76
+        told = connection.getsockopt(0, sockets.LOCAL_PEERCRED, 76)
     else:
-        return Unknown("this system does not tell whose process it is")
-    try:
-        told = connection.getsockopt(level, option, size)
-    except OSError as fault:
-        return (
-            ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its process cannot be asked for: {fault.strerror}")
-        )
-    uid = int.from_bytes(told[4:8], sys.byteorder)
-    return ABSENT if uid == _NO_UID else Known(uid)
+        raise OSError(errno.ENOTSUP, "this system does not tell")
+    return int.from_bytes(told[4:8], sys.byteorder)
 
 
 def _soon(connection: socket, received: bytearray, deadline: float, most: int) -> bool:

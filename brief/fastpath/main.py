@@ -26,16 +26,19 @@ _UNFIT = (400, 413, 414, 431)
 """The server refused the input and did nothing; the whole command has the better sentence."""
 
 
-def run(words: list[str], meanwhile: Callable[[], object] | None = None) -> int | None:
+def run(
+    words: list[str], meanwhile: Callable[[], object] | None = None, accept: Callable[[str, str], bool] | None = None
+) -> int | None:
     """The exit code of a call this path could answer; None where the whole command must.
 
-    Where a server is silent, `meanwhile` is done while it is waited for.
+    Where a server is silent, `meanwhile` is done while it is waited for. `accept` asks git about a git folder of another
+    user, by the folder and a root; without it none is accepted.
     """
     unanswered.clear()
     if words == ["statusline"]:
         from brief.fastpath.statusline import statusline  # noqa: PLC0415 - a brief needs none of it
 
-        return statusline()
+        return statusline(accept)
     from brief.fastpath.arguments import read_arguments  # noqa: PLC0415 - a status line needs none of it
 
     call = read_arguments(words)

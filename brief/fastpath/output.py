@@ -6,8 +6,6 @@ import errno
 import os
 import sys
 
-from brief.fastpath.sanitize import without_steering
-
 FAILED = 1
 
 
@@ -26,13 +24,22 @@ def put(data: bytes) -> None:
 
 def printable(data: bytes) -> bytes:
     r"""The bytes without what steers a terminal; a byte that is no UTF-8 reads `\xNN`. A JSON document stays one."""
-    return without_steering(data.decode("utf-8", "backslashreplace")).encode()
+    return printable_text(data.decode("utf-8", "backslashreplace")).encode()
+
+
+def printable_text(text: str) -> str:
+    """The text without what steers a terminal. Most text has no such thing, and nothing is loaded for it."""
+    if text.replace("\n", "").isprintable():
+        return text
+    from brief.fastpath.sanitize import without_steering  # noqa: PLC0415 - see above
+
+    return without_steering(text)
 
 
 def tell(sentence: str) -> None:
     """Say on standard error, in one line, what is wrong, where anybody listens."""
     if sys.stderr is not None:
-        sys.stderr.write(f"majordomus: {without_steering(sentence.replace(chr(10), ' '))}\n")
+        sys.stderr.write(f"majordomus: {printable_text(sentence.replace(chr(10), ' '))}\n")
 
 
 def given_up(fault: OSError) -> int:

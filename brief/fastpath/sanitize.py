@@ -14,14 +14,9 @@ STEERING = (
 """The characters as they stand between the brackets of a regular expression."""
 
 
-def is_plain(text: str) -> bool:
-    """Whether nothing in the text could need to be taken out. Some that is not plain is harmless all the same."""
-    return text.replace("\n", "").isprintable()
-
-
 def without_steering(text: str) -> str:
     """The text without the characters of `STEERING`; what was between them stays."""
-    return text if is_plain(text) else text.translate(_table())
+    return text.translate(_table())
 
 
 def _table() -> dict[int, None]:

@@ -10,11 +10,14 @@ import time
 
 from brief.fastpath.ask import LINE_SECONDS, ask
 from brief.fastpath.client import MOST_SESSION, folder_of, session_of, text_of, told
-from brief.fastpath.lease import NoServerError, state_dir
+from brief.fastpath.lease import ForeignFolderError, NoServerError, state_dir
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate
-from brief.fastpath.output import put
+from brief.fastpath.output import printable_text, put
 from brief.fastpath.proof import check_git_folder, open_folder, open_in
-from brief.fastpath.sanitize import without_steering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # see ask.py
+    from collections.abc import Callable
 
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
@@ -23,15 +26,20 @@ SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
 
 
-def statusline() -> int:
-    """Read the client's status JSON from standard input and print one line."""
+def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
+    """Read the client's status JSON from standard input and print one line. For `accept` see main.py."""
     given = told(MOST_INPUT)
     try:
         here = locate(folder_of(_folder(given)))
     except NotLocatedError:
         return 0
     session, columns = session_of(given.get("session_id")), _columns()
-    line = _asked(here, session) or last_known(here, session, time.time(), columns)
+    try:
+        line = _asked(here, session)
+    except ForeignFolderError:
+        is_accepted = accept is not None and accept(here.common_dir, here.root)
+        line = _asked(here, session) if is_accepted else None
+    line = line or last_known(here, session, time.time(), columns)
     if line or has_policy(here) or os.path.lexists(state_dir(here.common_dir)):
         _say(line or fit(NOBODY, columns))
     return 0
@@ -60,6 +68,8 @@ def _asked(here: Located, session: str | None) -> str | None:
         params.append(("session", session))
     try:
         answer = ask(here.common_dir, "GET", "/brief", params, seconds=LINE_SECONDS)
+    except ForeignFolderError:
+        raise
     except NoServerError:
         return None
     return answer.body.decode("utf-8", "replace").strip() if answer.status == 200 else None
@@ -95,7 +105,7 @@ def _kept(common_dir: str, path: str) -> tuple[str, float]:
     descriptor = open_in(folder, name)
     try:
         text = os.fsdecode(os.read(descriptor, _MOST_LINE))
-        return without_steering(text.strip().partition("\n")[0]), os.fstat(descriptor).st_mtime
+        return printable_text(text.strip().partition("\n")[0]), os.fstat(descriptor).st_mtime
     finally:
         os.close(descriptor)
 

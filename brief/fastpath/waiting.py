@@ -15,14 +15,15 @@ from brief.fastpath.client import told
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import NoServerError
-from brief.fastpath.locate import NotLocatedError, has_policy, spelled
+from brief.fastpath.locate import Located, NotLocatedError, has_policy, spelled
 from brief.fastpath.output import printable, tell
 from brief.fastpath.process import process_start
 from brief.fastpath.program import isolated
+from brief.fastpath.proof import UnprovenError, check_git_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from brief.fastpath import ask as asking
 
@@ -70,10 +71,13 @@ class Answer:
             raise ValueError(len(self.prompt))
 
 
-def wait(scope: str) -> int:
-    """The exit code: WOKEN once the prompt stands on standard error, OVER where this process is not to wait (any more)."""
+def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
+    """The exit code: WOKEN once the prompt stands on standard error, OVER where this process is not to wait (any more).
+
+    `accept` asks git about a git folder of another user, by the folder and a root.
+    """
     try:
-        return _waited(scope)
+        return _waited(scope, accept)
     except KeyboardInterrupt:
         return OVER
     except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
@@ -81,18 +85,29 @@ def wait(scope: str) -> int:
         return OVER
 
 
-def _waited(scope: str) -> int:
+def _waited(scope: str, accept: Callable[[str, str], bool]) -> int:
     since = time.monotonic()
     given = told(MOST_INPUT)
     try:
         call = read_call("stop", given, os.environ, until=0.0)
     except NotLocatedError:
         return OVER
-    if not is_attended(call, os.environ):
+    if not is_attended(call, os.environ) or not _is_accepted(call.here, accept):
         return OVER
     ends_turn = given.get("hook_event_name") == "Stop"
     given.clear()  # it holds what the model said, and this process sleeps for long
     return Waiter(call, since, {"scope": scope, **folders_of(os.environ)}, ends_turn=ends_turn).wait()
+
+
+def _is_accepted(here: Located, accept: Callable[[str, str], bool]) -> bool:
+    """Whether the git folder is the user's own, or git accepts it."""
+    try:
+        check_git_folder(here.common_dir)
+    except UnprovenError:
+        return accept(here.common_dir, here.root)
+    except OSError:  # which each question tells anew
+        return True
+    return True
 
 
 def is_attended(call: Call, env: Mapping[str, str]) -> bool:

@@ -7,8 +7,8 @@ import sys
 from datetime import UTC, datetime
 
 from brief.core.model.errors import MajordomusError
+from brief.fastpath.output import printable_text
 from brief.fastpath.proof import UnprovenError, check_git_folder
-from brief.fastpath.sanitize import without_steering
 from brief.server.lease import HeldError, Lease
 from brief.server.shutdown import Stopping
 
@@ -27,7 +27,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
     except HeldError:
         return HELD
     except MajordomusError as fault:
-        sys.stderr.write(f"{without_steering(fault.sentence)}\n")
+        sys.stderr.write(f"{printable_text(fault.sentence)}\n")
         return fault.exit_code
     from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
     from brief.server.log import log_to  # noqa: PLC0415 - likewise
@@ -39,7 +39,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
             os.chdir("/")
         serve(lease, root, stopping)
     except (MajordomusError, OSError) as fault:
-        sys.stderr.write(f"no server can be held: {without_steering(str(fault))}\n")
+        sys.stderr.write(f"no server can be held: {printable_text(str(fault))}\n")
         return 1
     return 0
 

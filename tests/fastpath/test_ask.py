@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import threading
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.ask import MOST_BYTES, Answer, ask
-from brief.fastpath.known import ABSENT, Unknown
 from brief.fastpath.lease import NoServerError
 from impostor import EPOCH, answer, listening, saying, write_lease
 from sandbox import Lab
@@ -216,16 +216,24 @@ def test_a_listener_of_another_uid(lab: Lab) -> None:
     write_lease(lab.common_dir, path)
     with foreign(path, FOREIGN_UID) as heard:
         os.chown(path, 0, 0)
-        assert f"who listens at {path} is uid {FOREIGN_UID}, not you" in refused(lab)
+        assert refused(lab) == f"nothing is asked at {path}: who listens there is uid {FOREIGN_UID}, not you"
     assert heard == [b""]
 
 
 def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system does not say who listens, nobody is believed."""
-    for told, why in ((Unknown("no such call"), "no such call"), (ABSENT, "the connection has no other end")):
-        monkeypatch.setattr("brief.fastpath.ask.peer_uid", lambda _, told=told: told)
+
+    def fail(_: socket.socket) -> int:
+        raise OSError(errno.ENOTSUP, "this system does not tell")
+
+    told = "cannot be told, since "
+    for answered, why in (
+        (fail, "its user cannot be asked for: this system does not tell"),
+        (lambda _: 2**32 - 1, "nobody does"),
+    ):
+        monkeypatch.setattr("brief.fastpath.ask._told_uid", answered)
         with served(saying(answer(b"x"))) as requests:
-            assert refused(lab).endswith(f"cannot be told, so nothing is asked there: {why}")
+            assert refused(lab).endswith(told + why)
         (lab.runtime / "a.sock").unlink()
         assert requests == [b""]
 

@@ -14,13 +14,11 @@ OURS = {
     "brief.fastpath",
     "brief.fastpath.ask",
     "brief.fastpath.jsontext",
-    "brief.fastpath.known",
     "brief.fastpath.lease",
     "brief.fastpath.locate",
     "brief.fastpath.main",
     "brief.fastpath.output",
     "brief.fastpath.proof",
-    "brief.fastpath.sanitize",
 }
 STANDARD = {"__future__", "_json", "_socket", "errno"}
 ONLY_COMMAND = {"brief.fastpath.arguments", "brief.fastpath.command_table"}
