@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from brief.core.model.errors import UsageError
-from brief.core.sessions.episode import Client
 from brief.core.wakes.state import Prompt
 from brief.handlers import heartbeat
 from brief.handlers.wakes import wakes_text
@@ -86,7 +85,8 @@ def test_client_that_goes_on_with_a_session(place: Woken) -> None:
     assert process.pid == 2
     place.board.close(ANN, "its process ended", place.clock.now)
     place.look(pid=3)
-    assert place.board.clients(ANN, place.clock.now) == (Client(3, str(place.lab.repo)),)
+    shown = place.board.clients(ANN, place.clock.now)
+    assert [(client.pid, client.checkout) for client in shown] == [(3, str(place.lab.repo))]
 
 
 def test_client_that_cannot_tell_its_process(place: Woken) -> None:
