@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from functools import cache
 
 from brief.core.model.errors import MajordomusError
@@ -97,13 +98,22 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
         return
-    if name in _WITH_FOLDERS:
-        _prove(path)
-    elif name in _FOLDERS or (stat.S_ISDIR(found.st_mode) and not _FILES.fullmatch(name)):
-        _mend_all(open_folder(name, parent, name=path, mend=True))
+    if name in _FOLDERS or (stat.S_ISDIR(found.st_mode) and not _FILES.fullmatch(name)):
+        # A folder of ours that even we may not list is proven all the same: whoever reads it says that it cannot.
+        with _unlisted_is_fine(found, path):
+            _prove(path) if name in _WITH_FOLDERS else _mend_all(open_folder(name, parent, name=path, mend=True))
     else:
         check(found, path, is_folder=False, may_be_wide=True)
         _mend(name, parent, found)
+
+
+@contextlib.contextmanager
+def _unlisted_is_fine(found: os.stat_result, path: str) -> Iterator[None]:
+    """Pass over a folder that is ours but that its mode keeps even from us."""
+    try:
+        yield
+    except PermissionError:
+        check(found, path, is_folder=True)
 
 
 def _mend_all(folder: int) -> None:

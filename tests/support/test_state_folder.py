@@ -145,3 +145,16 @@ def test_which_folders_are_of_a_state(state: Path) -> None:
     assert is_of_state(str(state / "notices"))
     assert not is_of_state(str(state.parent.parent / "majordomus/notices"))
     assert not is_of_state(str(state.parent.parent / "notices"))
+
+
+def test_a_folder_that_nobody_may_list_is_still_ours(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mode that keeps a folder even from its owner makes it unreadable, which is not unproven."""
+    listdir = os.listdir
+
+    def refused(folder: int) -> list[str]:
+        if os.path.samestat(os.fstat(folder), (state / "notices/active").stat()):
+            raise PermissionError
+        return listdir(folder)
+
+    monkeypatch.setattr(os, "listdir", refused)
+    prove_state(str(state))
