@@ -266,12 +266,14 @@ def noticed_text(answer: Noticed) -> str:
 
 
 def taken_text(answer: Taken) -> str:
-    """What was taken over and what was not, and how to retire the list."""
+    """What was taken over and what was not, and how to retire the list once nothing is left in it."""
     source = clean(answer.source, 400)
     counts = f"{len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"
     lines = [f"from {source}: {counts}, {len(answer.unread)} not read"]
     lines += [f"added: {clean(slug)}" for slug in answer.added]
     lines += [f"not read: {clean(line, 400)}" for line in answer.unread]
-    mend = "write anew what was not read, then " if answer.unread else ""
-    lines.append(f"To retire the list: {mend}remove {source}, and name majordomus reminders wherever it was named.")
+    if answer.unread:
+        lines.append(f"Keep {source}: write anew what was not read, and run this again.")
+    else:
+        lines.append(f"To retire the list: remove {source}, and name majordomus reminders wherever it was named.")
     return "\n".join(lines) + "\n"

@@ -235,9 +235,16 @@ def test_migrated(place: Place) -> None:
     assert text.startswith("from reminders.md: 2 added, 0 there before, 1 ticked off, 2 not read\n")
     assert "not read: line 8: tidy up: names no day with a year; write it as YYYY-MM-DD\n" in text
     assert "not read: line 9: 01/02/2026 call: 01/02/2026 may be two days; write it as YYYY-MM-DD\n" in text
+    assert text.endswith("Keep reminders.md: write anew what was not read, and run this again.\n")
+    assert "remove" not in text
+
+
+def test_migrated_whole(place: Place) -> None:
+    """Only a list of which every line was read may be removed."""
+    (place.lab.repo / "reminders.md").write_text("- [ ] 2026-12-01 water the plants\n")
+    text = taken_text(place.call(migrate_reminders, MigrateInputs, file="reminders.md"))
     assert text.endswith(
-        "To retire the list: write anew what was not read, then remove reminders.md, and name majordomus reminders "
-        "wherever it was named.\n"
+        "To retire the list: remove reminders.md, and name majordomus reminders wherever it was named.\n"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from brief.core.notices.notice import Recurring, When
 from brief.core.notices.slug import digest, slug
-from brief.core.notices.written_dates import Found, find_date, find_rhythm
+from brief.core.notices.written_dates import Found, find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
@@ -72,6 +72,7 @@ class _Heading:
     text: str
     date: Found | None
     recurring: Recurring | None
+    fault: str | None
 
     @property
     def is_done(self) -> bool:
@@ -97,6 +98,7 @@ class _Reader:
     headings: list[_Heading] = field(default_factory=list)
     items: list[_Item] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    faulty: list[tuple[Unread, _Heading]] = field(default_factory=list)
     fence: str = ""
     open: _Item | None = None
 
@@ -107,7 +109,7 @@ class _Reader:
         elif not line.strip():
             return
         elif found := _HEADING.match(line):
-            self._heading(len(found[1]), _CLOSING_HASHES.sub("", found[2]))
+            self._heading(number, len(found[1]), _CLOSING_HASHES.sub("", found[2]))
         elif _RULE.match(line):
             self.open = None
         elif item := self._item(number, line):
@@ -119,6 +121,7 @@ class _Reader:
     def end(self) -> Reminders:
         """What all lines held."""
         found: list[Reminder] = []
+        self.unread.extend(self._headings_needed())
         for item in self.items:
             if item.is_done:
                 continue
@@ -143,11 +146,13 @@ class _Reader:
         self.fence = found[1] if found else ""
         return bool(self.fence)
 
-    def _heading(self, level: int, text: str) -> None:
+    def _heading(self, number: int, level: int, text: str) -> None:
         found = find_date(text)
         rest = _without(text, found)
-        self.headings = [heading for heading in self.headings if heading.level < level]
-        self.headings.append(_Heading(level, rest, found, find_rhythm(rest)))
+        heading = _Heading(level, rest, found, find_rhythm(rest), _heading_fault(found, rest))
+        if heading.fault:
+            self.faulty.append((Unread(number, text.strip(), heading.fault), heading))
+        self.headings = [*(each for each in self.headings if each.level < level), heading]
         self.open = None
 
     def _item(self, number: int, line: str) -> _Item | None:
@@ -175,15 +180,40 @@ class _Reader:
             self.open = None
             self.unread.append(Unread(number, line.strip(), otherwise))
 
+    def _headings_needed(self) -> Iterator[Unread]:
+        """The headings that are not understood, but for those of which all items below say the same themselves."""
+        above = {id(heading) for item in self.items for heading in item.headings}
+        needed = {id(_heading_not_understood(item)) for item in self.items if not item.is_done}
+        return (unread for unread, heading in self.faulty if id(heading) in needed or id(heading) not in above)
+
     def _refuse(self, item: _Item, why: str) -> None:
         self.unread.append(Unread(item.line, item.text, why))
         belongs = f"belongs to line {item.line}, which could not be read"
         self.unread.extend(Unread(number, line.strip(), belongs) for number, line in item.more)
 
 
+def _heading_fault(found: Found | None, rest: str) -> str | None:
+    """Why a heading that gives a day or a rhythm is not understood; None where it is, or gives neither."""
+    if found is not None and found.fault:
+        return found.fault
+    if found is None and is_like_a_date(rest):
+        return "names no day with a year; write it as YYYY-MM-DD"
+    return _rhythm_fault(rest)
+
+
+def _rhythm_fault(text: str) -> str | None:
+    unknown = find_unknown_rhythm(text)
+    return f"says {unknown}, which no reminder can; write {', '.join(Recurring)}" if unknown else None
+
+
 def _reminder(item: _Item) -> Reminder | str:
     """The reminder of an item, or why there is none."""
     own = find_date(item.text)
+    text = _without(item.text, own)
+    if fault := _rhythm_fault(text):
+        return fault
+    if heading := _heading_not_understood(item):
+        return f"stands below {heading.text or 'a heading'}, which {heading.fault}"
     dated = own or next((heading.date for heading in reversed(item.headings) if heading.date), None)
     said = (find_rhythm(_without(item.text, own)), *(heading.recurring for heading in reversed(item.headings)))
     recurring = next((rhythm for rhythm in said if rhythm), None)
@@ -198,6 +228,20 @@ def _reminder(item: _Item) -> Reminder | str:
     when = dated.when if dated else None
     name = f"{slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
     return Reminder(item.line, name, title, when, recurring, group, _body(item))
+
+
+def _heading_not_understood(item: _Item) -> _Heading | None:
+    """The heading above the item that says what is not understood, where the item does not say it better itself."""
+    if not any(heading.fault for heading in item.headings):
+        return None
+    own = find_date(item.text)
+    has_date, has_rhythm = own is not None, find_rhythm(_without(item.text, own)) is not None
+    for heading in reversed(item.headings):
+        is_rhythm = heading.fault is not None and _rhythm_fault(heading.text) is not None
+        if heading.fault and not (has_rhythm if is_rhythm else has_date):
+            return heading
+        has_date, has_rhythm = has_date or heading.date is not None, has_rhythm or heading.recurring is not None
+    return None
 
 
 def _numbered(found: list[Reminder]) -> Iterator[Reminder]:

@@ -57,6 +57,45 @@ _SAYS = tuple(
 )
 
 
+_DAYS = "mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun"
+_CZECH_DAYS = "pondělí|úterý|střed[ua]|čtvrtek|pátek|sobot[ua]|neděl[ie]"
+_UNITS = "hours?|days?|weekdays?|weekends?|weeks?|fortnights?|months?|quarters?|years?|mornings?|evenings?|nights?"
+_CZECH_UNITS = "hodin[uy]?|dn[íy]|den|týdn[ůy]|týden|měsíc[ůe]?|čtvrtletí|rok[yů]?|let|víkend"
+_NUMBER = r"\d+|other|second|third|fourth|two|three|four|few|first|last|druh[ýéou]+|třetí|dv[aě]|tři|čtyři"
+_UNKNOWN_RHYTHMS = re.compile(
+    "|".join(
+        (
+            rf"\b(?:every|each)\s+(?:(?:{_NUMBER})\S{{0,2}}\s+)?(?:{_UNITS}|(?:{_DAYS})(?:day)?s?)\b",
+            rf"\b(?:každ(?:ý|á|é|ou|ých|é))\s+(?:(?:{_NUMBER})\.?\s+)?(?:{_CZECH_UNITS}|{_CZECH_DAYS})\b",
+            rf"\b(?:once|twice|\d+\s*(?:x|times)|jednou|dvakrát|třikrát)\s*(?:a|an|per|za|every)?\s*(?:{_UNITS}|{_CZECH_UNITS}|týdně|měsíčně|ročně|denně)\b",
+            rf"\b(?:first|second|third|fourth|last|\d{{1,2}}(?:st|nd|rd|th))\s+(?:day|(?:{_DAYS})(?:day)?)\s+of\s+(?:the |each |every )?(?:week|month|quarter|year)s?\b",
+            rf"(?:^|[(\[])(?:{_DAYS})days{_SET_OFF}|\b(?:on )?(?:{_DAYS})days\W*$",
+            rf"(?:^|[(\[])(?:{{alone}}){_SET_OFF}|\b(?:{{alone}})\W*$".format(
+                alone="bi-?weekly|fortnightly|bi-?monthly|quarterly|hourly|nightly|weekends|(?:semi-?|bi-?)annually|"
+                "half-?yearly|obden|čtvrtletně|pololetně|hodinově|čtrnáctidenně"
+            ),
+        )
+    ),
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"once|twice|\d|jednou|dvakrát|třikrát", re.IGNORECASE)
+_MONTH_BEGINS = "|".join(sorted({name[:3] for name in _MONTHS}))
+_DATE_ALONE = re.compile(
+    "|".join(
+        (
+            rf"(?:(?:{_DAYS})(?:day)?\.?,?\s+)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s*(?:of\s+)?(?:{_MONTH_BEGINS})\w*\.?,?(?:\s+\d{{2,4}})?",
+            rf"(?:(?:{_DAYS})(?:day)?\.?,?\s+)?(?:{_MONTH_BEGINS})\w*\.?(?:\s+\d{{1,4}}(?:st|nd|rd|th)?){{1,2}}(?:,\s*\d{{2,4}})?",
+            r"\d{1,2}(?:st|nd|rd|th|\.)?\s+\w+\.?,?\s+\d{4}",
+            r"\d{1,4}[./-]\s?\d{1,2}(?:[./-]\s?(?:\d{1,4})?)?",
+            rf"(?:next |this |příští |tento )?(?:(?:{_DAYS})(?:day)?|{_CZECH_DAYS})",
+            r"(?:next|this|příští|tento|tuto) (?:week|month|quarter|year|týden|měsíc|rok)",
+            r"today|tomorrow|dnes|zítra|pozítří|q[1-4](?:[ /-]?\d{2,4})?|(?:week|týden|cw|kw) ?\d{1,2}(?:[ /-]\d{2,4})?",
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The first date in a text: `when` it names, or `fault` why it names none, and the span where it stands."""
@@ -75,6 +114,20 @@ def find_date(text: str) -> Found | None:
 def find_rhythm(text: str) -> Recurring | None:
     """How often the text says that it comes back; None where it does not say."""
     return next((rhythm for rhythm, says in _SAYS if says.search(text)), None)
+
+
+def find_unknown_rhythm(text: str) -> str | None:
+    """The words that say that it comes back in a way that no notice can; None where it says none, or one that is known."""
+    found = _UNKNOWN_RHYTHMS.search(text)
+    if found is None:
+        return None
+    is_known = find_rhythm(found.group()) is not None and not _COUNTED.match(found.group())
+    return None if is_known else found.group().strip(" ([")
+
+
+def is_like_a_date(text: str) -> bool:
+    """Whether the whole text is meant as a day, in whichever spelling, although no day with a year was found in it."""
+    return _DATE_ALONE.fullmatch(text.strip(" *_`:")) is not None
 
 
 def _read(found: re.Match[str]) -> Found:

@@ -102,6 +102,36 @@ def test_slugs_stay_the_same() -> None:
     assert read_reminders("- 2026-10-11 日本\n").found[0].slug.startswith("reminder-")
 
 
+def test_a_heading_that_means_a_day_and_is_none_is_told() -> None:
+    """The items below it do not fall back on an outer day, and one with a day of its own is read."""
+    read = read_reminders("# 2026-10-12\n- a\n## 13 Octobr\n- b\n- daily: c\n- 2026-10-14 d\n## Garden\n- e\n")
+    no_day = "names no day with a year; write it as YYYY-MM-DD"
+    assert [(one.title, one.fires_on) for one in read.found] == [
+        ("a", date(2026, 10, 12)),
+        ("d", date(2026, 10, 14)),
+        ("e", date(2026, 10, 12)),
+    ]
+    assert why(read) == [(3, no_day), *((line, f"stands below 13 Octobr, which {no_day}") for line in (4, 5))]
+
+
+def test_a_heading_of_which_all_items_say_the_day_themselves_is_none_to_tell() -> None:
+    """Nothing is lost there; where nothing stands below, it is told."""
+    assert told("# October 2026\n- 2026-10-11 a\n- [x] b\n") == [("a", DAY)]
+    assert why(read_reminders("# October 2026\n")) == [(1, "names no day with a year; write it as YYYY-MM-DD")]
+
+
+def test_a_rhythm_that_no_reminder_has_is_told() -> None:
+    """In an item or in its heading; an item that says a known one itself is read."""
+    read = read_reminders("- 2026-10-11 every other week: a\n# Quarterly\n- 2026-10-11 b\n- every week: c\n")
+    assert [(one.title, one.recurring) for one in read.found] == [("every week: c", Recurring.WEEKLY)]
+    known = "which no reminder can; write daily, weekdays, weekly, monthly, yearly"
+    assert why(read) == [
+        (1, f"says every other week, {known}"),
+        (2, f"says Quarterly, {known}"),
+        (3, f"stands below Quarterly, which says Quarterly, {known}"),
+    ]
+
+
 @given(st.text("-*# \t[]x0123456789.:`\n\rday", max_size=300))
 def test_no_list_breaks_the_reading(text: str) -> None:
     """Any text is read, and every line that holds something is in one of the outcomes at most once."""
@@ -118,5 +148,8 @@ def test_a_huge_line_costs_no_more_than_its_length() -> None:
         "- " * 200_000,
         "-" + " -" * 200_000 + "x",
         "- daily" + "!" * 300_000 + "x",
+        "- every " * 50_000,
+        "# 1 " + " " * 300_000 + "x",
+        "# jan" * 60_000,
     ):
         assert read_reminders(f"{line}\n").found == ()

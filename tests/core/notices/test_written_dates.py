@@ -5,7 +5,7 @@ from datetime import date, datetime
 import pytest
 
 from brief.core.notices.notice import Recurring
-from brief.core.notices.written_dates import find_date, find_rhythm
+from brief.core.notices.written_dates import find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
 
 DAY = date(2026, 10, 11)
 
@@ -100,3 +100,47 @@ def test_only_one_order_may_fit(text: str) -> None:
 def test_a_rhythm_is_what_the_text_says(text: str, rhythm: Recurring | None) -> None:
     """An adverb says how often; the same word before a noun does not."""
     assert find_rhythm(text) is rhythm
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "every other week: x",
+        "pay rent (quarterly)",
+        "every 2 weeks call",
+        "every Monday",
+        "bins on Mondays",
+        "twice a week run",
+        "once a month",
+        "first Monday of the month",
+        "každý druhý týden",
+        "2x týdně",
+        "biweekly",
+    ],
+)
+def test_rhythms_that_are_not_known_are_seen(text: str) -> None:
+    """What recurs in another way is never taken for a reminder of one day."""
+    assert find_unknown_rhythm(text) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["daily", "every week: x", "každý den", "send the quarterly report", "check every file", "the last day of school"],
+)
+def test_known_rhythms_and_plain_words_are_not_taken_for_unknown_ones(text: str) -> None:
+    """A word that only describes something is no rhythm."""
+    assert find_unknown_rhythm(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["12 October", "12 Octobr 2026", "October 2026", "Next Tuesday", "3/4", "12.10.", "Q3"]
+)
+def test_a_text_that_means_a_day(text: str) -> None:
+    """Without a year, misspelt, or no day at all."""
+    assert is_like_a_date(text)
+
+
+@pytest.mark.parametrize("text", ["Work", "March to the office", "May plans", "3 things", "Home 2026", ""])
+def test_a_text_that_means_no_day(text: str) -> None:
+    """A name of a group may hold a number or a month."""
+    assert not is_like_a_date(text)
