@@ -55,16 +55,17 @@ def _is_refused(lab: Lab, victim: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["answered_by"]["kind"] == "self"
+    assert told["answered_by"]["reason"].startswith(f"no server is asked or started: {victim} ")
     assert told["repository"]["branch"] == "main"
     for name in OURS:
         read = section(told, name)
         assert (read["status"], str(victim) in (read["reason"] or "")) == ("unread", True), read
-    for words in ("serve ensure", "lock place zeta", "alerts list", "queue refresh", "serve run"):
+    for words in ("serve ensure", "lock place zeta", "alerts list", "queue refresh", "serve run", "peers list"):
         done = lab.majordomus(*words.split(), env={"CLAUDE_CODE_SESSION_ID": SESSION})
         assert (done.returncode, done.stdout) == (1, ""), words
         assert str(victim) in done.stderr, words
         assert len(done.stderr.splitlines()) == 1, words
-    lab.majordomus("doctor")
+    assert f"fail  state        {victim} " in lab.majordomus("doctor").stdout
     lab.majordomus("serve", "stop")
     _hook(lab, "session-start")
     _hook(lab, "user-prompt-submit")

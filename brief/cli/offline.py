@@ -13,10 +13,21 @@ from brief.fastpath.locate import Located
 from brief.server.holder import utc_now
 from brief.service import RepositoryService
 from brief.sessions.stored import StoredSessions
+from brief.support.state_folder import UnprovenStateError, refuse_unproven
+
+
+def why_alone(here: Located, absence: str) -> str:
+    """Why no server answered: where the state folder is not proven to be the user's own, none is started either."""
+    try:
+        refuse_unproven(state_dir(here.common_dir))
+    except UnprovenStateError as fault:
+        return f"no server is asked or started: {fault.sentence}"
+    return absence
 
 
 def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
     """A desk that knows what the last server stored, and of which each answer tells why no server gave it."""
+    absence = why_alone(here, absence)
 
     def identity(root: str) -> AnsweredBy:
         return AnsweredBy(kind="self", pid=os.getpid(), root=root, epoch=None, version=__version__, reason=absence)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from brief.cli.checkout_argument import add_root, located
-from brief.cli.offline import lone_desk
+from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
 from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
@@ -191,7 +191,7 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
 def _unanswered(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
     """What can be read without a server; raises NoServerError for what is in a server's memory alone."""
     if capability.in_memory:
-        raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(absence, 1_000)}")
+        raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(why_alone(here, absence), 1_000)}")
     return _alone(capability, here, asked, absence)
 
 

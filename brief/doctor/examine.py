@@ -12,6 +12,7 @@ from brief.doctor import files, machine, serving
 from brief.fastpath.locate import Located
 
 _OF_A_CHECKOUT: tuple[tuple[str, Callable[[Located], Finding]], ...] = (
+    ("state", files.state),
     ("lease", serving.lease),
     ("server", serving.server),
     ("socket", serving.socket),

@@ -1,4 +1,4 @@
-"""The files of a repository and of its person: policy, trust, database, and the disk they lie on."""
+"""The files of a repository and of its person: state folder, policy, trust, database, and the disk they lie on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import os
 from pathlib import Path
 
 from brief.core.model.errors import StoreError
-from brief.core.model.health import Finding, judge_database, judge_policy, judge_space, judge_trust
+from brief.core.model.health import (
+    Finding,
+    fail,
+    judge_database,
+    judge_policy,
+    judge_space,
+    judge_trust,
+    ok,
+    warn,
+)
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.policy import PolicyStatus, read_policy
@@ -35,18 +44,31 @@ def trust(here: Located) -> Finding:
     return judge_trust(granted.fault, untrusted)
 
 
+def state(here: Located) -> Finding:
+    """Whether the state folder and all in it are the user's own."""
+    folder = state_dir(here.common_dir)
+    try:
+        refuse_unproven(folder)
+    except UnprovenStateError as fault:
+        return fail("state", fault.sentence)
+    return ok("state", f"{folder} is yours alone" if os.path.isdir(folder) else f"{folder} is not made yet")
+
+
 def database(here: Located) -> Finding:
     """Whether the database can be read and is whole."""
     path = Path(state_dir(here.common_dir)) / DATABASE
+    try:
+        refuse_unproven(str(path.parent))
+    except UnprovenStateError:
+        return warn("database", "was not looked at, since its folder is not proven to be yours")
     aside = kept_aside(path)
     if aside:
         return judge_database(str(path), "; ".join(aside), present=True)
     if not os.path.lexists(path):
         return judge_database(str(path), None, present=False)
     try:
-        refuse_unproven(str(path.parent))
         damage = check_integrity(path)
-    except (StoreError, UnprovenStateError) as fault:
+    except StoreError as fault:
         return judge_database(str(path), fault.sentence, present=True)
     remedy = f"{path} is damaged ({damage}); stop the server, move the file away and run majordomus serve ensure"
     return judge_database(str(path), remedy if damage else None, present=True)
