@@ -20,7 +20,10 @@ import struct
 import sys
 import time
 import types
+from collections.abc import Iterator
 from typing import Any
+
+import pydantic
 
 import brief
 
@@ -44,8 +47,16 @@ def import_all() -> None:
         importlib.import_module(module.name)
     for name in _LATE:
         importlib.import_module(name)
+    for model in _all_below(pydantic.BaseModel):
+        model.model_rebuild()  # else each process would build at first use what it needs
     gc.collect()
     gc.freeze()
+
+
+def _all_below(model: type[pydantic.BaseModel]) -> Iterator[type[pydantic.BaseModel]]:
+    for below in model.__subclasses__():
+        yield below
+        yield from _all_below(below)
 
 
 class ForkServer:

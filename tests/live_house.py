@@ -5,10 +5,22 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from sandbox import Lab
+from claude import Session
+from sandbox import Lab, until
 
 
 def place_lock(house: Lab, folder: Path) -> None:
     """Let a session in another worktree hold koda."""
     done = house.majordomus("lock", "place", "koda", "--session", str(uuid.uuid4()), cwd=folder)
     assert done.returncode == 0, done.stderr
+
+
+def looks(session: Session) -> int:
+    """How many looks the mod has made."""
+    return session.log.read_text().count("/episodes/heartbeat over")
+
+
+def look_on(session: Session, count: int) -> None:
+    """Wait for so many looks more; at one a second twenty of them are three intervals."""
+    seen = looks(session)
+    until(lambda: looks(session) >= seen + count, 60)

@@ -125,8 +125,8 @@ class Lab:
                 raise
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
-    def launch_server(self, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
-        """A server of this repository in a session of its own; it is not waited for.
+    def launch_server(self, patch: str = "", *, spawn: bool = False, root: Path | None = None) -> subprocess.Popen[str]:
+        """A server of this repository, or of that at `root`, in a session of its own; it is not waited for.
 
         It is forked as a command is. One that runs a `patch` before it imports anything is a new interpreter, since what
         is imported already has bound the names that the patch replaces; `spawn` asks for one too.
@@ -134,7 +134,7 @@ class Lab:
         code = f"import sys\n{patch}\n{SERVER}"
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         named: dict[str, Any] = {"cwd": self.repo, "env": self.env, "text": True, "start_new_session": True, **pipes}
-        words = (self.common_dir, str(self.repo))
+        words = (f"{root or self.repo}/.git", str(root or self.repo))
         process: subprocess.Popen[str]
         if patch or spawn or not is_forkable(self.env):
             process = subprocess.Popen([sys.executable, "-c", code, *words], **named)
@@ -143,17 +143,18 @@ class Lab:
         self._servers.append(process)
         return process
 
-    def start_server(self, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
+    def start_server(self, patch: str = "", *, spawn: bool = False, root: Path | None = None) -> subprocess.Popen[str]:
         """A server as by `launch_server` that answers."""
-        process = self.launch_server(patch, spawn=spawn)
-        until(lambda: self.is_served() or process.poll() is not None)
+        process = self.launch_server(patch, spawn=spawn, root=root)
+        until(lambda: self.is_served(root) or process.poll() is not None)
         assert process.poll() is None, process.communicate()[1]
         return process
 
-    def is_served(self) -> bool:
-        """Whether the server that the lease names answers."""
+    def is_served(self, root: Path | None = None) -> bool:
+        """Whether the server answers that the lease of this repository names, or of that at `root`."""
+        where = root or self.repo
         try:
-            return ask(self.common_dir, "GET", "/server", [("root", str(self.repo))]).status == 200
+            return ask(f"{where}/.git", "GET", "/server", [("root", str(where))]).status == 200
         except NoServerError:
             return False
 

@@ -86,7 +86,7 @@ def twins() -> Iterator[tuple[Lab, Lab]]:
         for lab in labs:
             lab.commit(a_txt="one")
             leave_notice(lab, "alert", "---\nkind: alert\ncreated: 2999-01-01\n---\n# read this\n")
-            assert lab.majordomus("serve", "ensure").returncode == 0
+            lab.start_server()
         yield labs[0], labs[1]
 
 

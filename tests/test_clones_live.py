@@ -27,6 +27,7 @@ def clones(lab: Lab) -> tuple[Path, Path]:
     lab.commit()
     other = clone_of(lab, "other")
     for checkout, session in ((lab.repo, "own"), (other, "other")):
+        lab.start_server(root=checkout)
         opened(lab, checkout, session)
     return lab.repo, other
 

@@ -168,6 +168,8 @@ def test_database_that_is_cut_under_a_server(lab: Lab) -> None:
 @pytest.fixture
 def small_disk(lab: Lab) -> Iterator[Path]:
     """A repository whose state lies on a disk of 512 kB of its own; the path of a file that fills it once written."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a disk")
     lab.commit()
     lab.state.mkdir(mode=0o700)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k,mode=700", "tmpfs", lab.state], check=True)

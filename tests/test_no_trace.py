@@ -49,7 +49,7 @@ def test_the_watch_sees_what_git_leaves(baited: Lab) -> None:
 
 def test_refreshes_by_a_server_leave_nothing(baited: Lab) -> None:
     """1,000 refreshes on an index with stale stat data, each composed anew: no git lock, no object, no fetch."""
-    assert baited.majordomus("serve", "ensure").returncode == 0
+    baited.start_server()
     objects, composed = baited.git("count-objects", "-v"), set()
     with traces(baited) as left:
         for number in range(1_000):

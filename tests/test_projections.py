@@ -32,7 +32,7 @@ def held() -> Iterator[Lab]:
         lab.commit("two", cwd=lab.base / "koda", b_txt="two")
         leave_notice(lab, "lock", "---\nkind: lock\n---\n# lock on \x1b[31mkoda\n")
         leave_notice(lab, "broken", "---\nkind: [\n---\n")
-        assert lab.majordomus("serve", "ensure").returncode == 0
+        lab.start_server()
         for path, body in (
             ("/episodes", {"session": "here", "provider": "claude-code", "state": "busy"}),
             ("/episodes", {"session": "there", "root": str(lab.base / "koda")}),

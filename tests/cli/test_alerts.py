@@ -20,7 +20,7 @@ def two(lab: Lab) -> Lab:
     """A repository with a second work tree named topic, and a server."""
     lab.commit()
     lab.worktree("topic")
-    assert lab.majordomus("serve", "ensure").returncode == 0
+    lab.start_server()
     return lab
 
 

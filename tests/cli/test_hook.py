@@ -72,7 +72,7 @@ def composed(lab: Lab, event: str) -> str:
 
 def test_two_worktrees(two: Lab) -> None:
     """A lock of one work tree is read in the other, its owner alive for as long as that session is open."""
-    two.majordomus("serve", "ensure")
+    two.start_server()
     topic = two.base / "topic"
     read(two, "SessionStart", BOB, cwd=topic)
     until(lambda: "lock on koda, owner alive: koda title" in read(two, "UserPromptSubmit", env=IN_CLAUDE))
@@ -151,7 +151,7 @@ def test_prompt_starts_no_server(lab: Lab) -> None:
 @pytest.fixture
 def stopped(two: Lab) -> Iterator[Lab]:
     """A repository whose server holds it and is stopped."""
-    assert two.majordomus("serve", "ensure").returncode == 0
+    two.start_server()
     pid = read_lease(two.common_dir)["pid"]
     os.kill(pid, signal.SIGSTOP)
     yield two
@@ -168,7 +168,7 @@ def test_server_that_never_answers(stopped: Lab, event: str) -> None:
 
 def test_profile_that_echoes(two: Lab) -> None:
     """What a profile prints before us is not ours: our document stands whole behind it."""
-    two.majordomus("serve", "ensure")
+    two.start_server()
     script = 'echo "welcome {"; exec "$0" -m brief hook user-prompt-submit'
     argv = ["sh", "-c", script, sys.executable]
     done = subprocess.run(argv, cwd=two.repo, env=two.env, input="{}", capture_output=True, text=True, check=True)
@@ -187,7 +187,7 @@ def test_help(lab: Lab) -> None:
 
 def test_large_input(two: Lab) -> None:
     """Through the whole command too, input of any size and kind ends with exit code 0 and one document or none."""
-    two.majordomus("serve", "ensure")
+    two.start_server()
     for raw in ("", "{", "[]", '{"session_id": 5}', "x" * 100_000, "x" * 10_000_000):
         done = two.majordomus("hook", "user-prompt-submit", stdin=raw)
         assert (done.returncode, done.stderr) == (0, "")

@@ -137,7 +137,7 @@ def test_sections(served: Lab) -> None:
 def test_every_form(lab: Lab, server: bool) -> None:
     """Text, prompt and line are the same brief, with a server and without."""
     if server:
-        assert lab.majordomus("serve", "ensure").returncode == 0
+        lab.start_server()
     brief = json.loads(lab.majordomus("brief", "--format", "json").stdout)
     assert lab.majordomus("brief", "--line").stdout == brief["line"] + "\n"
     assert lab.majordomus("brief").stdout.startswith(brief["line"] + "\n\n")

@@ -30,7 +30,7 @@ def hang(lab: Lab) -> Path:
 
 def served(lab: Lab, flag: Path) -> None:
     """A server that knows the repository, in which then a work tree is made while its git hangs."""
-    assert lab.majordomus("serve", "ensure").returncode == 0
+    lab.start_server()
     until(lambda: "peers 0" in lab.majordomus("brief", "--line").stdout)
     lab.worktree("topic")
     flag.touch()

@@ -25,7 +25,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def served(lab: Lab) -> Lab:
     """A lab whose repository has a server."""
-    assert lab.majordomus("serve", "ensure").returncode == 0
+    lab.start_server()
     return lab
 
 

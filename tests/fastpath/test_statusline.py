@@ -149,7 +149,7 @@ def test_locale(served: Lab) -> None:
 
 def test_last_line_known(lab: Lab) -> None:
     """After kill -9 the last line of the session, else of the checkout, comes with its age, cut to fit."""
-    assert lab.majordomus("serve", "ensure").returncode == 0
+    lab.start_server()
     assert lab.majordomus("task", "set", "x", "--session", UUID).returncode == 1
     lab.majordomus("episode", "open", "--session", UUID)
     lab.majordomus("task", "set", "mend the login", "--session", UUID)

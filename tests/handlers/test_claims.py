@@ -15,6 +15,7 @@ def two(lab: Lab) -> Lab:
     """A lab in which ann is open in the repository and bob in a work tree of it."""
     lab.commit()
     lab.worktree("topic")
+    lab.start_server()
     for name, folder in (("ann", lab.repo), ("bob", lab.base / "topic")):
         assert lab.majordomus("episode", "open", "--session", name, cwd=folder).returncode == 0
     return lab

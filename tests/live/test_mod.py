@@ -11,24 +11,13 @@ from pathlib import Path
 import pytest
 
 from claude import Session, settle_in
-from live_house import place_lock
-from messages import HOLD, TOOL, Messages
+from live_house import look_on, place_lock
+from messages import Messages
 from sandbox import Lab, until
 from serving import lease, write_policy
 
 LINE = "derive free"
 """What the line of a quiet repository ends with."""
-
-
-def looks(session: Session) -> int:
-    """How many looks the mod has made."""
-    return session.log.read_text().count("/episodes/heartbeat over")
-
-
-def look_on(session: Session, count: int) -> None:
-    """Wait for so many looks more; at one a second twenty of them are three intervals."""
-    seen = looks(session)
-    until(lambda: looks(session) >= seen + count, 60)
 
 
 @pytest.mark.parametrize("columns", [60, 100, 160])
@@ -69,109 +58,6 @@ def test_a_refresh_starts_no_process(house: Lab, messages: Messages, tmp_path: P
             strace.send_signal(signal.SIGINT)
             strace.wait()
         assert "exec" not in traced.read_text()
-
-
-def test_an_idle_session_is_woken_at_each_interval(house: Lab, messages: Messages) -> None:
-    """An idle session gets the brief as a prompt of its own, and at the next interval another."""
-    with Session(house, messages, house.repo) as session:
-        session.shows("Prompt from the majordomus-brief plugin")
-        until(lambda: len(messages.wakes) >= 2, 60)
-        assert all(LINE in wake or "derive" in wake for wake in messages.wakes)
-
-
-def test_a_busy_session_is_not_interrupted(house: Lab, messages: Messages) -> None:
-    """While a turn runs no prompt is queued behind it; the wake comes when the session is idle again."""
-    with Session(house, messages, house.repo) as session:
-        session.shows(LINE)
-        session.say(f"{HOLD} for it")
-        until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
-        count = len(messages.wakes)
-        look_on(session, 20)
-        assert "Prompt from the majordomus-brief plugin" not in session.screen().rpartition(HOLD)[2]
-        assert len(messages.wakes) == count
-        messages.release()
-        until(lambda: len(messages.wakes) > count, 40)
-
-
-def test_a_draft_holds_the_wake(house: Lab, messages: Messages) -> None:
-    """While something stands in the box nothing is submitted; once it is empty the wake comes."""
-    with Session(house, messages, house.repo) as session:
-        session.draft("half a thought")
-        session.shows(LINE)
-        look_on(session, 20)
-        assert messages.prompts == []
-        session.press("C-u")
-        until(lambda: messages.wakes, 40)
-
-
-def test_the_first_prompt_of_a_person_carries_the_brief(house: Lab, messages: Messages, other: Path) -> None:
-    """The first prompt carries the brief, the next one of the same interval the alerts alone."""
-    place_lock(house, other)
-    with Session(house, messages, house.repo) as session:
-        session.shows(LINE)
-        session.say("first")
-        until(lambda: any(prompt.endswith("first") for prompt in messages.prompts), 30)
-        session.shows("Understood")
-        session.say("second")
-        until(lambda: any(prompt.endswith("second") for prompt in messages.prompts), 30)
-        first = next(prompt for prompt in messages.prompts if prompt.endswith("first"))
-        second = next(prompt for prompt in messages.prompts if prompt.endswith("second"))
-        assert "koda" in first
-        assert "peers" in first
-        assert "koda" in second
-        assert "derive" not in second
-
-
-def test_a_prompt_after_the_interval_carries_the_brief(house: Lab, messages: Messages) -> None:
-    """A draft that is sent after the interval carries the brief, and with it the wake that waited is gone."""
-    with Session(house, messages, house.repo) as session:
-        session.shows(LINE)
-        session.say("first")
-        session.shows("Understood")
-        session.draft("second")
-        look_on(session, 20)
-        assert messages.wakes == []
-        session.send("second")
-        until(lambda: any(prompt.endswith("second") for prompt in messages.prompts), 30)
-        assert "derive" in next(prompt for prompt in messages.prompts if prompt.endswith("second"))
-        until(lambda: '"injected"' in _ledger(house), 30)
-        assert "withdrawn: the brief came otherwise" in _ledger(house)
-
-
-def test_a_question_is_not_interrupted(house: Lab, messages: Messages) -> None:
-    """While a permission is asked for, the session is `waiting` and gets no prompt; once it is given, wakes go on."""
-    settle_in(house, house.repo, permissions={"defaultMode": "default"})
-    with Session(house, messages, house.repo) as session:
-        session.shows(LINE)
-        session.say(f"{TOOL} it")
-        session.shows("Do you want to")
-        until(lambda: "waiting" in house.majordomus("episode", "list").stdout, 30)
-        count = len(messages.bodies)
-        look_on(session, 20)
-        assert len(messages.bodies) == count
-        session.press("Enter")
-        until((house.repo / "touched").exists, 30)
-        until(lambda: messages.wakes, 40)
-
-
-def test_esc_drops_the_wake(house: Lab, messages: Messages) -> None:
-    """After Esc nothing is submitted until the person types; then the wakes go on."""
-    with Session(house, messages, house.repo) as session:
-        session.shows(LINE)
-        session.say(f"{HOLD} for it")
-        until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
-        session.press("Escape")
-        session.in_box(HOLD)
-        session.press("C-u")
-        count = len(messages.wakes)
-        until(lambda: '"dropped"' in _ledger(house), 40)
-        assert len(messages.wakes) == count
-        session.say("go on")
-        until(lambda: len(messages.wakes) > count, 40)
-
-
-def _ledger(house: Lab) -> str:
-    return house.majordomus("wake", "list", "--counts", "--format", "json").stdout
 
 
 def test_clear_goes_on(house: Lab, messages: Messages) -> None:
@@ -224,18 +110,6 @@ def test_a_lock_in_the_other_worktree_appears(house: Lab, messages: Messages, ot
         assert "koda" in messages.wakes[-1]
 
 
-def test_switched_off_nothing_is_submitted(house: Lab, messages: Messages) -> None:
-    """Once the policy is switched off the session is woken no more, and the line goes on."""
-    with Session(house, messages, house.repo) as session:
-        until(lambda: messages.wakes, 40)
-        write_policy(house, "session:\n  brief_on_interval: false\n")
-        look_on(session, 2)
-        count = len(messages.wakes)
-        look_on(session, 20)
-        assert len(messages.wakes) == count
-        assert LINE in session.screen()
-
-
 def test_brief_is_printed_without_a_turn(house: Lab, messages: Messages) -> None:
     """`/brief` prints the brief, `/brief pause` keeps wakes away until `/brief resume`, and the model is asked nothing."""
     with Session(house, messages, house.repo) as session:
@@ -265,15 +139,3 @@ def test_silent_without_a_policy(house: Lab, messages: Messages) -> None:
         assert "majordomus-brief@skills-dir loaded" in log
         assert "$.http.fetch (majordomus-brief)" not in log
         assert "$.process.run (majordomus-brief)" not in log
-
-
-def test_the_persons_own_mod_wakes_once_it_is_trusted(house: Lab, messages: Messages, other: Path) -> None:
-    """A mod installed for the user serves the other worktree too, draws, and wakes only after `majordomus trust`."""
-    house.majordomus("capture", "remove")
-    assert "written" in house.majordomus("capture", "install", "--scope", "user").stdout
-    with Session(house, messages, other) as session:
-        session.shows(LINE)
-        look_on(session, 20)
-        assert messages.wakes == []
-        assert "trusted" in house.majordomus("trust", cwd=other).stdout
-        until(lambda: messages.wakes, 40)

@@ -29,7 +29,7 @@ def held() -> Iterator[Lab]:
             port = free.getsockname()[1]
         write_policy(lab, f"version: 1\nserver:\n  port: {port}\n")
         assert lab.majordomus("trust").returncode == 0
-        assert lab.majordomus("serve", "ensure").returncode == 0
+        lab.start_server()
         for path, session in (("/episodes", "here"), ("/episodes", "closed"), ("/episodes/close", "closed")):
             assert ask(lab, "POST", path, {"session": session}).status == 200
         yield lab
