@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from brief.core.policy.settings import POLICY_FILE
+from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.ask import ask
 from brief.fastpath.lease import NoServerError
 from brief.fastpath.locate import locate

@@ -35,7 +35,7 @@ def main() -> int:
         tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
     try:
-        code = run(words, _load_whole, _accept)
+        code = run(words, _load_composer, _accept)
         if code is None:
             code = _load_whole()(words)
         sys.stdout.flush()
@@ -59,6 +59,11 @@ def _load_whole() -> Callable[[list[str]], int]:
     from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
 
     return whole
+
+
+def _load_composer() -> None:
+    _load_whole()
+    from brief.cli import projection  # noqa: F401, PLC0415 - what answers where the server stays silent
 
 
 def _load_hook() -> Callable[[Call, str], tuple[str, Callable[[], object]]]:

@@ -17,7 +17,8 @@ from threading import Lock
 from typing import Any
 
 from brief.core.model.errors import DocumentError, PolicyError
-from brief.core.policy.settings import POLICY_FILE, SWITCH, Settings
+from brief.core.policy.names import POLICY_FILE, SWITCH
+from brief.core.policy.settings import Settings
 from brief.core.policy.validate import Fault, Sifted, sift
 from brief.core.text.spelling import kind, spell, spellings
 from brief.core.yaml.reader import decode, load

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brief.core.model.errors import PolicyError
+from brief.core.policy.names import POLICY_FILE
 from brief.core.policy.policy_files import skeleton
-from brief.core.policy.settings import POLICY_FILE
 from brief.support.folders import LinkInTheWayError, opened
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brief.core.model.errors import USAGE, MajordomusError
-from brief.core.policy.settings import SWITCH, Settings
+from brief.core.policy.names import SWITCH
+from brief.core.policy.settings import Settings
 from brief.core.text.sanitize import clean
 from brief.support.files import replace
 from brief.support.home import home_folder

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.brief import Brief, IntegrationSection, PeersSection
-from brief.core.policy.settings import POLICY_FILE
+from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.process import describe_process
 from brief.policy import NO_POLICY
 from sandbox import Lab, until

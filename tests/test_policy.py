@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import PolicyError
-from brief.core.policy.settings import POLICY_FILE, Settings
+from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.settings import Settings
 from brief.policy import LIMIT, NO_POLICY, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
 
 ON = "session:\n  brief_on_interval: true\n"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from brief.capabilities.table import CAPABILITIES
-from brief.cli.main import main, parser
+from brief.cli.main import main
+from brief.cli.parser import parser
 from brief.core.model.brief import Brief
 from brief.core.text.line import compose_line
 from brief.core.text.page import page

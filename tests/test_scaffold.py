@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import PolicyError
-from brief.core.policy.settings import KEYS, POLICY_FILE, Settings
+from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.settings import KEYS, Settings
 from brief.policy import PolicyStatus, read_policy
 from brief.scaffold import session_lines, write_skeleton
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import Any, Literal, get_args, get_origin
+from typing import get_args
 
 from pydantic.fields import FieldInfo
 
+from brief.capabilities.input_fields import choices_of, find_mark, has_mark, is_repeatable, value_type
+from brief.capabilities.python_source import source_of
 from brief.capabilities.table import CAPABILITIES
 from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Rendered
 
@@ -41,14 +42,14 @@ def command_table() -> str:
 def _entry(capability: Capability) -> str:
     http, fields = capability.http, capability.input.model_fields
     forms = get_args(fields["format"].annotation) if capability.output is Rendered else ("text", "json")
-    words = [(name, field) for name, field in fields.items() if _has(field, Positional)]
+    words = [(name, field) for name, field in fields.items() if has_mark(field, Positional)]
     lines = [
-        f"    {_quote(' '.join(capability.cli))}: (",
-        f"        {_quote(http.method)},",
-        f"        {_quote(http.path)},",
-        f"        {_quote(capability.kind)},",
+        f"    {source_of(' '.join(capability.cli))}: (",
+        f"        {source_of(http.method)},",
+        f"        {source_of(http.path)},",
+        f"        {source_of(capability.kind)},",
         f"        {capability.strict is not None},",
-        f"        {_tuple(forms)},",
+        f"        {source_of(forms)},",
         f"        {_positionals(words)},",
         "        {",
         *_options(capability),
@@ -59,52 +60,22 @@ def _entry(capability: Capability) -> str:
 
 
 def _positionals(words: list[tuple[str, FieldInfo]]) -> str:
-    told = [f"({_quote(name)}, {_type(field)}, {field.is_required()})" for name, field in words]
-    return f"({', '.join(told)}{',' if len(told) == 1 else ''})"
+    return source_of(tuple((name, _type(field), field.is_required()) for name, field in words))
 
 
 def _options(capability: Capability) -> Iterator[str]:
     for name, field in capability.input.model_fields.items():
-        if name not in _BESIDE and not _has(field, Positional):
-            is_many = get_origin(_inner(field.annotation)) is tuple
-            flag = name if _type(field) == _quote("person") else "--" + name.replace("_", "-")
-            yield f"            {_quote(flag)}: ({_quote(name)}, {_type(field)}, {is_many}),"
+        if name not in _BESIDE and not has_mark(field, Positional):
+            kind = _type(field)
+            flag = name if kind == "person" else "--" + name.replace("_", "-")
+            yield f"            {source_of(flag)}: {source_of((name, kind, is_repeatable(field)))},"
 
 
-def _type(field: FieldInfo) -> str:
-    own = next((one for one in field.metadata if isinstance(one, OwnersOwn)), None)
+def _type(field: FieldInfo) -> str | tuple[str, ...]:
+    own = find_mark(field, OwnersOwn)
     if own is not None:
-        return _quote("person" if own.by_default else "owner")
-    kind = _inner(field.annotation)
-    if get_origin(kind) is tuple:
-        kind = _inner(get_args(kind)[0])
-    if kind is bool:
-        return _quote("flag")
-    if kind is int:
-        return _quote("int")
-    choices = _choices(kind)
-    return _tuple(choices) if choices else _quote("file" if _has(field, Path) else "text")
-
-
-def _inner(annotation: Any) -> Any:
-    """The type behind `X | None`."""
-    kinds = get_args(annotation)
-    return next(kind for kind in kinds if kind is not type(None)) if type(None) in kinds else annotation
-
-
-def _choices(kind: Any) -> tuple[str, ...]:
-    if get_origin(kind) is Literal:
-        return get_args(kind)
-    return tuple(member.value for member in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()
-
-
-def _has(field: FieldInfo, mark: type) -> bool:
-    return any(isinstance(one, mark) for one in field.metadata)
-
-
-def _tuple(texts: tuple[str, ...]) -> str:
-    return f"({', '.join(_quote(text) for text in texts)}{',' if len(texts) == 1 else ''})"
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return "person" if own.by_default else "owner"
+    kind = value_type(field)
+    if kind in (bool, int):
+        return "flag" if kind is bool else "int"
+    return choices_of(kind) or ("file" if has_mark(field, Path) else "text")

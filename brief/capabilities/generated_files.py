@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from brief.capabilities.command_table import command_table
+from brief.capabilities.command_words import command_words
 from brief.core.model.brief import SCHEMA, Brief
 from brief.core.model.json_schema import schema_text
 from brief.core.policy.policy_files import allow_list, schema_json, skeleton
@@ -16,6 +17,7 @@ def brief_schema() -> str:
 
 
 FILES: Mapping[str, Callable[[], str]] = {
+    "brief/cli/command_words.py": command_words,
     "brief/fastpath/command_table.py": command_table,
     "brief/schema/brief-v1.json": brief_schema,
     "policy/schema.json": schema_json,

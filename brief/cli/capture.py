@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from brief.cli.checkout_argument import add_root, located
+from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED, RepositoryError, UsageError
 from brief.core.text.sanitize import clean, printable_json, wire
@@ -16,7 +15,7 @@ from brief.install import client
 from brief.install.content import Files, content, own_command
 from brief.install.hooks import snippet
 from brief.install.install import Action, Outcome, find, install, remove
-from brief.install.mods import MODS, PROVIDERS, Scope
+from brief.install.mods import MODS, Scope
 from brief.install.place import Place, place_of
 from brief.install.status import CaptureStatus, Installed, installed, listed, status_text
 from brief.install.wired import wired
@@ -24,9 +23,6 @@ from brief.policy import Policy, checked, read_policy, switch_reason
 from brief.server.holder import utc_now
 from brief.support.package_data import mod_folder
 from brief.trust import WAKING, Trust
-
-if TYPE_CHECKING:
-    from brief.cli.checkout_argument import Commands
 
 STARTS_IN = """\
 The client looks for it in the folder a session starts in alone: in a subdirectory or another worktree it is not loaded.
@@ -37,50 +33,6 @@ Every session of yours loads it, and it is silent where a repository has no poli
 It wakes sessions only where that says session.brief_on_interval: true and you allow it: majordomus trust, once in each.
 Where a checkout has the mod too, yours is loaded in its place.
 """
-
-
-def add(commands: Commands) -> None:
-    """Add the command group."""
-    title = "How briefs reach the sessions of a client by themselves: its mods, put into its folders and taken out"
-    group = commands.add_parser("capture", help=title, description=title)
-    actions = group.add_subparsers(metavar="ACTION", required=True)
-    installing = _parser(
-        actions,
-        "install",
-        "Put the mods where the client finds them: in a checkout as far as its policy consents, and where it no longer does "
-        "take them out; for all sessions of yours by your word alone",
-    )
-    installing.add_argument(
-        "--channel",
-        choices=("mod", "hooks"),
-        default="mod",
-        help="hooks prints the settings for a client without mods, and writes nothing",
-    )
-    installing.set_defaults(run=_install)
-    showing = _parser(actions, "status", "Tell where the mods are, whether they are as written, and whether they load")
-    showing.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
-    showing.set_defaults(run=_status)
-    removing = _parser(actions, "remove", "Take the mods out, whatever the policy says")
-    removing.add_argument(
-        "--channel",
-        choices=("mod", "hooks"),
-        default="mod",
-        help="hooks are taken out of the settings by hand; this tells which files name them",
-    )
-    removing.set_defaults(run=_remove)
-
-
-def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=title, description=title)
-    add_root(parser)
-    parser.add_argument("--provider", choices=tuple(PROVIDERS), default="claude-code", help="which client")
-    parser.add_argument(
-        "--scope",
-        choices=[scope.value for scope in Scope],
-        default=Scope.PROJECT.value,
-        help="for sessions that start in this checkout, or for all sessions of yours",
-    )
-    return parser
 
 
 def _places(args: argparse.Namespace, here: Located | None) -> list[Place]:
@@ -94,7 +46,8 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 # ---------------------------------------------------------------- install
 
 
-def _install(args: argparse.Namespace) -> int:
+def install_mods(args: argparse.Namespace) -> int:
+    """Put the mods where the client finds them, or print the hooks."""
     if args.channel == "hooks":
         say(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
@@ -129,7 +82,8 @@ def _ignore_lines(places: Iterable[Place]) -> str:
 # ---------------------------------------------------------------- remove, status
 
 
-def _remove(args: argparse.Namespace) -> int:
+def remove_mods(args: argparse.Namespace) -> int:
+    """Take the mods out, or tell which settings name hooks."""
     here = _around(args)
     if args.channel == "hooks":
         return _tell_of_hooks(args, here)
@@ -148,7 +102,8 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
     raise UsageError(f"hooks are taken out of the settings by hand, since majordomus writes no settings file: {where}")
 
 
-def _status(args: argparse.Namespace) -> int:
+def show_mods(args: argparse.Namespace) -> int:
+    """Tell where the mods are, and what the client makes of them."""
     here = _around(args)
     status = CaptureStatus(
         mods=tuple(_installed(args, place, here) for place in _places(args, here)),

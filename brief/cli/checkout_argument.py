@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
 from brief.core.model.errors import RepositoryError
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.locate import Located, NotLocatedError, current_folder, locate
 from brief.fastpath.main import unanswered
 from brief.git.ownership import accept_by_git
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[Any]  # noqa: SLF001 - argparse has no public name for it
-    """Where commands are added."""
-
-
-def add_root(parser: argparse.ArgumentParser) -> None:
-    """Let a command name the checkout."""
-    parser.add_argument("--root", metavar="DIR", help="a folder of the checkout that is meant; else the current folder")
 
 
 def located(args: argparse.Namespace) -> Located:

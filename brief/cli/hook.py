@@ -8,11 +8,11 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brief.cli.offline import lone_desk
 from brief.compose import DEADLINE_SECONDS
-from brief.fastpath.hook import EVENTS, SPEAKING, Call, ask_server, hook, nothing
+from brief.fastpath.hook import SPEAKING, Call, ask_server, hook, nothing
 from brief.fastpath.lease import NoServerError
 from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
@@ -22,34 +22,12 @@ from brief.server.ensure import begin
 from brief.support.delivery import Delivery, Reached, delivering
 from brief.support.state_folder import UnprovenStateError
 
-if TYPE_CHECKING:
-    from brief.cli.checkout_argument import Commands
-
 END_SECONDS = 0.2
 """What is left to render and print when the sections are due."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "hook",
-        help="Answer a hook of a client, whose JSON comes on standard input",
-        description="Answer a hook of a client, whose JSON comes on standard input: one JSON document with what the "
-        "session must read now, or nothing. Events are " + ", ".join(EVENTS) + ", also by the client's own names. "
-        "It ends within 2 seconds and always with exit code 0. The event wake is for a hook with asyncRewake beside "
-        "an interactive session of Claude Code: it sleeps until the brief is due and the session idle, then writes it to "
-        "standard error and exits with 2, which wakes the session.",
-    )
-    parser.add_argument("event", metavar="EVENT", help="which event it is")
-    parser.add_argument(
-        "--scope",
-        choices=("user", "project"),
-        help="with wake: whose settings declare the hook; a session is woken at once only by its project's",
-    )
-    parser.set_defaults(run=_run)
-
-
-def _run(args: argparse.Namespace) -> int:
+def answer_hook(args: argparse.Namespace) -> int:
+    """Answer a hook that the fast path left to the whole command."""
     return hook([args.event], alone)
 
 

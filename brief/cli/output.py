@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from brief.core.model.errors import MajordomusError
-from brief.core.text.sanitize import clean
-from brief.core.text.wrap import wrapped
+from typing import TYPE_CHECKING
+
 from brief.fastpath.main import terminal_columns
 from brief.fastpath.output import put, tell
+
+if TYPE_CHECKING:
+    from brief.core.model.errors import MajordomusError
 
 
 def say(text: str) -> None:
@@ -17,11 +19,17 @@ def say(text: str) -> None:
 def paged(text: str) -> str:
     """The text for a person; a terminal would break its lines in the midst of words."""
     columns = terminal_columns()
-    return text if columns is None else wrapped(text, columns)
+    if columns is None:
+        return text
+    from brief.core.text.wrap import wrapped  # noqa: PLC0415 - only a terminal needs it
+
+    return wrapped(text, columns)
 
 
 def complain(fault: MajordomusError) -> int:
     """Print a fault, a line for each of its lines, and give the exit code that it means."""
+    from brief.core.text.sanitize import clean  # noqa: PLC0415 - most commands end without a fault
+
     for line in fault.sentence.splitlines() or [type(fault).__name__]:
         tell(clean(line, 2_000))
     return fault.exit_code

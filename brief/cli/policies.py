@@ -4,50 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
-from brief.cli.checkout_argument import add_root, located
+from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED
+from brief.core.policy.names import POLICY_FILE, SWITCH
 from brief.core.policy.policy_files import schema_json
-from brief.core.policy.settings import KEYS, POLICY_FILE, SWITCH
+from brief.core.policy.settings import KEYS
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.core.text.spelling import spell
 from brief.policy import Policy, checked, read_policy, switch_reason, value_of
 from brief.scaffold import session_lines, write_skeleton
 from brief.trust import Pair, Trust, may_be_trusted
 
-if TYPE_CHECKING:
-    from brief.cli.checkout_argument import Commands
-
-
-def add(commands: Commands) -> None:
-    """Add the commands."""
-    _add_init(commands)
-    _add_policy(commands)
-    _add_trust(commands)
-
-
-def _parser(commands: Commands, name: str, title: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=title, description=title)
-    add_root(parser)
-    return parser
-
-
 # ---------------------------------------------------------------- init
 
 
-def _add_init(commands: Commands) -> None:
-    parser = _parser(
-        commands,
-        "init",
-        f"Write a policy to edit, {POLICY_FILE}, and print the lines that tell a session what to read first",
-    )
-    parser.add_argument("--lines", action="store_true", help="print those lines alone, and write nothing")
-    parser.set_defaults(run=_init)
-
-
-def _init(args: argparse.Namespace) -> int:
+def init(args: argparse.Namespace) -> int:
+    """Write the skeleton of a policy, and print the lines for a session."""
     root = located(args).root
     if args.lines:
         say(_lines(root))
@@ -78,26 +52,8 @@ def _next_step(root: str) -> str:
 # ---------------------------------------------------------------- policy
 
 
-def _add_policy(commands: Commands) -> None:
-    title = "The policy: what a repository decided about its briefs"
-    group = commands.add_parser("policy", help=title, description=title)
-    actions = group.add_subparsers(metavar="ACTION", required=True)
-    check = _parser(
-        actions, "check", "Tell every fault of the policy, with what to write instead; exit 2 where there is one"
-    )
-    check.set_defaults(run=_check)
-    show = _parser(actions, "show", "Show the value of every key that is in force, and where it comes from")
-    show.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
-    show.set_defaults(run=_show)
-    schema = actions.add_parser(
-        "schema",
-        help="Print the JSON Schema of the policy, for editors",
-        description="Print the JSON Schema of the policy, for editors",
-    )
-    schema.set_defaults(run=_schema)
-
-
-def _check(args: argparse.Namespace) -> int:
+def check_policy(args: argparse.Namespace) -> int:
+    """Tell every fault of the policy."""
     policy = checked(read_policy(located(args).root))
     say(
         f"{POLICY_FILE}: {'nothing to check, there is none; the defaults hold' if policy.standing == 'absent' else 'good'}\n"
@@ -105,7 +61,8 @@ def _check(args: argparse.Namespace) -> int:
     return ANSWERED
 
 
-def _show(args: argparse.Namespace) -> int:
+def show_policy(args: argparse.Namespace) -> int:
+    """Show the value of every key that is in force."""
     policy = read_policy(located(args).root)
     rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
     if args.format == "json":
@@ -138,7 +95,8 @@ def _faults(policy: Policy) -> list[str]:
     return [fault.sentence for fault in policy.faults]
 
 
-def _schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
+def print_schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
+    """Print the JSON Schema of the policy."""
     say(schema_json())
     return ANSWERED
 
@@ -146,21 +104,8 @@ def _schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is 
 # ---------------------------------------------------------------- trust
 
 
-def _add_trust(commands: Commands) -> None:
-    parser = _parser(
-        commands,
-        "trust",
-        "Let the values count that this policy asks for and that reach outside the repository: a port, a host, a folder elsewhere",
-    )
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--list", action="store_true", help="tell what the policy asks for and what is trusted, and change nothing"
-    )
-    what.add_argument("--revoke", action="store_true", help="trust nothing of this repository any longer")
-    parser.set_defaults(run=_trust)
-
-
-def _trust(args: argparse.Namespace) -> int:
+def change_trust(args: argparse.Namespace) -> int:
+    """Trust what the policy asks for, list it, or trust nothing any longer."""
     here = located(args)
     policy = read_policy(here.root)
     asked = may_be_trusted(policy.settings, here.root)

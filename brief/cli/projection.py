@@ -1,18 +1,17 @@
-"""The capabilities as commands: options made from the input, the answer asked of the server and told as text or JSON."""
+"""The capabilities as commands: the answer is asked of the server, and told as text or JSON."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
-from collections.abc import Iterable
-from enum import StrEnum
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 
-from brief.cli.checkout_argument import add_root, located
+from brief.capabilities.input_fields import find_mark, has_mark
+from brief.capabilities.lookup import find_capability
+from brief.cli.checkout_argument import located
 from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
 from brief.core.model.brief import Wire
@@ -23,7 +22,7 @@ from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
-from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
+from brief.handlers.shape import Capability, OwnersOwn, Path, Problem, Rendered
 from brief.server.ensure import ensure
 from brief.support.state_folder import refuse_unproven
 
@@ -38,76 +37,9 @@ class RefusedError(MajordomusError):
         self.exit_code = problem.exit_code
 
 
-# ---------------------------------------------------------------- words
-
-
-def add_options(parser: argparse.ArgumentParser, capability: Capability) -> None:
-    """Give a command the options that its input has, and the ones that every command has."""
-    for name, field in capability.input.model_fields.items():
-        own = _mark(field, OwnersOwn)
-        if name not in ("root", "local") and not (own and own.by_default):
-            _add_option(parser, name, field)
-    add_root(parser)
-    if capability.output is Rendered:
-        parser.set_defaults(format="text")
-        parser.add_argument("--line", dest="format", action="store_const", const="line", help="the one line alone")
-    else:
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="text for a person, or JSON")
-    if capability.strict is not None:
-        parser.add_argument("--strict", action="store_true", help=capability.strict.told)
-
-
-def _add_option(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
-    kind = _kind(field.annotation)
-    if _has(field, Positional):
-        nargs = None if field.is_required() else "?"
-        parser.add_argument(name, metavar=name.upper(), nargs=nargs, help=field.description)
-        return
-    flag = "--" + name.replace("_", "-")
-    if kind is bool:
-        parser.add_argument(flag, action="store_true", default=None, help=field.description)
-        return
-    many = get_origin(kind) is tuple
-    of = _kind(get_args(kind)[0]) if many else kind
-    choices = _choices(of)
-    short = choices is not None and len("".join(choices)) <= _SHORT
-    told = "" if choices is None or short else f" ({', '.join(choices)})"
-    parser.add_argument(
-        flag,
-        action="append" if many else "store",
-        type=int if of is int else str,
-        choices=choices,
-        metavar=None if short else _METAVARS.get(name, name.upper()),
-        help=f"{field.description}{told}",
-    )
-
-
-_SHORT = 24
-"""Characters of choices that the usage line shows; more of them stand in the sentence behind the option."""
-
-_METAVARS = {"session": "ID", "scope": "PATH", "budget": "BYTES", "width": "COLUMNS", "next": "TEXT", "reason": "TEXT"}
-
-
-def _kind(annotation: Any) -> Any:
-    """The type behind `X | None`."""
-    inner = [part for part in get_args(annotation) if part is not type(None)]
-    optional = type(None) in get_args(annotation)
-    return inner[0] if optional else annotation
-
-
-def _choices(kind: Any) -> Iterable[str] | None:
-    if get_origin(kind) is Literal:
-        return get_args(kind)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return [member.value for member in kind]
-    return None
-
-
-# ---------------------------------------------------------------- answers
-
-
-def run(capability: Capability, args: argparse.Namespace) -> int:
+def run_capability(args: argparse.Namespace) -> int:
     """Ask, print, and give the exit code."""
+    capability = find_capability(args.capability)
     here = located(args)
     asked = _asked(capability, args, here)
     _refuse_unfit(capability, asked)
@@ -128,14 +60,14 @@ def _text(capability: Capability, answer: Wire) -> str:
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
     fields = capability.input.model_fields
     given = {name: getattr(args, name, None) for name in fields if name != "root"}
-    for name, own in ((name, own) for name, field in fields.items() if (own := _mark(field, OwnersOwn))):
+    for name, own in ((name, own) for name, field in fields.items() if (own := find_mark(field, OwnersOwn))):
         given[name] = _shows_own(name, own, asked=bool(given[name]))
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION) or None
     if capability.output is Rendered and given["width"] is None and given["format"] == "text":
         given["width"] = terminal_columns()
     known = {name: value for name, value in given.items() if value is not None}
-    files = {name: os.path.abspath(value) for name, value in known.items() if _has(fields[name], Path)}
+    files = {name: os.path.abspath(value) for name, value in known.items() if has_mark(fields[name], Path)}
     return {"root": here.name, **known, **files}
 
 
@@ -147,17 +79,6 @@ def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
             "leave it out, or let the owner run this"
         )
     return asked or (own.by_default and not is_models_shell()) or None
-
-
-Mark = TypeVar("Mark")
-
-
-def _mark(field: FieldInfo, mark: type[Mark]) -> Mark | None:
-    return next((one for one in field.metadata if isinstance(one, mark)), None)
-
-
-def _has(field: FieldInfo, mark: type) -> bool:
-    return _mark(field, mark) is not None
 
 
 def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:

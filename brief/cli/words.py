@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING
 
 from brief.core.model.errors import USAGE
-from brief.core.text.sanitize import clean, wire
 from brief.fastpath.output import put, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, NoReturn
+
+    Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - argparse has no public name for it
+    """Where commands are added."""
 
 _MOST_TOLD = 80
 
@@ -37,6 +41,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit 2 with the sentence."""
+        from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
+
         tell(clean(wire(f"{self._missing(message) or _sentence(message)}; see {self.prog} --help"), 2_000))
         self.exit(USAGE)
 
@@ -57,6 +63,10 @@ def _sentence(message: str) -> str:
 
 
 def _unknown(word: str, known: Iterable[str]) -> str:
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - likewise
+
     nearest = difflib.get_close_matches(word, list(known), 1)
     told = f"; the nearest is {nearest[0]}" if nearest else "; known are " + ", ".join(known) if known else ""
     return f"{clean(wire(word), _MOST_TOLD)!r} is not known here{told}"

@@ -29,7 +29,7 @@ class Inputs(BaseModel):
     root: str = Field(
         default=PRIMARY,
         description="a folder of the checkout that is meant; the server's primary checkout where none is named",
-        json_schema_extra=lambda schema: schema.pop("default", None),  # type: ignore[arg-type]
+        json_schema_extra=lambda schema: schema.pop("default", None),  # type: ignore[arg-type]  # what it returns is not used
     )
 
     @field_validator("*")

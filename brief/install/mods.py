@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from brief.core.policy.settings import SWITCH
+from brief.core.policy.names import SWITCH
 from brief.sessions.channel_scope import MOD_TARGET
 from brief.support.home import home_folder
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from brief.core.policy.settings import POLICY_FILE, Settings, expects
+from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.settings import Settings, expects
 from brief.core.policy.validate import Fault
 from brief.core.text.spelling import kind, spell, told
 from brief.support.files import Stamp, stamp

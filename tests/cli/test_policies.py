@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.policy.settings import KEYS, POLICY_FILE
+from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.settings import KEYS
 from sandbox import Lab
 
 REACHING = """\

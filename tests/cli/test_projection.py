@@ -201,7 +201,7 @@ def test_fault_that_nobody_foresaw(
     def fail(*_: object) -> int:
         raise ZeroDivisionError("a\nb \x1b]0;c\x07")
 
-    monkeypatch.setattr("brief.cli.projection.run", fail)
+    monkeypatch.setattr("brief.cli.projection.run_capability", fail)
     assert main(["brief", "--root", str(lab.repo)]) == 1
     assert capfd.readouterr() == ("", "majordomus: unexpected ZeroDivisionError: a b; please report it\n")
 

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from brief.capabilities.table import CAPABILITIES
-from brief.cli.main import main, parser
+from brief.cli.main import main
+from brief.cli.parser import parser
 from sandbox import Lab
 
 COMMANDS = [

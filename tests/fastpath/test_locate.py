@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.policy.settings import POLICY_FILE
+from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.locate import POLICY, Located, NotLocatedError, current_folder, locate, read_small
 from sandbox import Lab
 

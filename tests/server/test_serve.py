@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.brief import EpisodeState
-from brief.core.policy.settings import POLICY_FILE
+from brief.core.policy.names import POLICY_FILE
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.episodes import open_episodes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.policy.settings import SWITCH
+from brief.core.policy.names import SWITCH
 from brief.install.mods import PROVIDERS
 from brief.sessions.client_records import client_folder
 from brief.support.home import home_folder

@@ -16,12 +16,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, mode
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-POLICY_FILE = ".ai/repo/policy.yaml"
-"""Where the policy lies, from the root of each checkout."""
-
-SWITCH = "session.brief_on_interval"
-"""The one key that consents to waking sessions: a faulty value is never replaced by an older consent."""
-
 RULE = "rule"
 """The type of an error that is about several keys at once; its context holds `keys` and `write`."""
 

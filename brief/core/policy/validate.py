@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from brief.core.policy.settings import KEYS, POLICY_FILE, RULE, SECTIONS, SWITCH, Settings, default, expects
+from brief.core.policy.names import POLICY_FILE, SWITCH
+from brief.core.policy.settings import KEYS, RULE, SECTIONS, Settings, default, expects
 from brief.core.text.sanitize import clean
 from brief.core.text.spelling import kind, spell, told
 

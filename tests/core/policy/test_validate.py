@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brief.core.policy.settings import KEYS, SECTIONS, SWITCH, Settings
+from brief.core.policy.names import SWITCH
+from brief.core.policy.settings import KEYS, SECTIONS, Settings
 from brief.core.policy.validate import MOST_UNKNOWN, Sifted, sift
 
 INTERVAL = "session.brief_interval_minutes"

@@ -1,0 +1,90 @@
+"""The words of every capability, generated as the text of `brief/cli/command_words.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from brief.capabilities.input_fields import choices_of, find_mark, has_mark, is_repeatable, value_type
+from brief.capabilities.python_source import source_of
+from brief.capabilities.table import CAPABILITIES
+from brief.handlers.shape import Capability, OwnersOwn, Positional, Rendered
+
+_HEAD = '''"""The words of every command that is a capability, generated from `brief/capabilities` by `scripts/make-files`.
+
+A command is its id, its words, its title and its arguments; an argument is a name or flag, and what argparse is told of it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing takes longer than making the parser
+    from typing import Any
+
+    Argument = tuple[str, dict[str, Any]]
+    Command = tuple[str, tuple[str, ...], str, tuple[Argument, ...]]
+
+'''
+
+_ROOT: dict[str, Any] = {"metavar": "DIR", "help": "a folder of the checkout that is meant; else the current folder"}
+_FORMAT: dict[str, Any] = {"choices": ("text", "json"), "default": "text", "help": "text for a person, or JSON"}
+_LINE: dict[str, Any] = {"dest": "format", "action": "store_const", "const": "line", "help": "the one line alone"}
+
+_SHORT = 24
+"""Characters of choices that the usage line shows; more of them stand in the sentence behind the option."""
+
+_METAVARS = {"session": "ID", "scope": "PATH", "budget": "BYTES", "width": "COLUMNS", "next": "TEXT", "reason": "TEXT"}
+
+
+def command_words() -> str:
+    """The text of the generated module."""
+    shared = f"ROOT: Argument = {_argument('--root', _ROOT)}\nFORMAT: Argument = {_argument('--format', _FORMAT)}\n\n"
+    commands = "".join(_command(one) for one in CAPABILITIES if one.cli)
+    return f"{_HEAD}{shared}COMMANDS: tuple[Command, ...] = (\n{commands})\n"
+
+
+def _command(capability: Capability) -> str:
+    arguments = "".join(f"            {one},\n" for one in _arguments(capability))
+    head = "".join(f"        {source_of(one)},\n" for one in (capability.id, capability.cli, capability.title))
+    return f"    (\n{head}        (\n{arguments}        ),\n    ),\n"
+
+
+def _arguments(capability: Capability) -> Iterator[str]:
+    for name, field in capability.input.model_fields.items():
+        own = find_mark(field, OwnersOwn)
+        if name not in ("root", "local") and not (own and own.by_default):
+            yield _field(name, field, is_rendered=capability.output is Rendered)
+    yield "ROOT"
+    yield _argument("--line", _LINE) if capability.output is Rendered else "FORMAT"
+    if capability.strict is not None:
+        yield _argument("--strict", {"action": "store_true", "help": capability.strict.told})
+
+
+def _field(name: str, field: FieldInfo, *, is_rendered: bool) -> str:
+    if has_mark(field, Positional):
+        nargs = {} if field.is_required() else {"nargs": "?"}
+        return _argument(name, {"metavar": name.upper(), **nargs, "help": field.description})
+    flag, kind = "--" + name.replace("_", "-"), value_type(field)
+    if kind is bool:
+        return _argument(flag, {"action": "store_true", "default": None, "help": field.description})
+    choices = choices_of(kind)
+    is_short = bool(choices) and len("".join(choices)) <= _SHORT
+    listed = f" ({', '.join(choices)})" if choices and not is_short else ""
+    told: dict[str, Any] = {"help": f"{field.description}{listed}"}
+    if is_repeatable(field):
+        told["action"] = "append"
+    if kind is int:
+        told["type"] = int
+    if choices:
+        told["choices"] = choices
+    if not is_short:
+        told["metavar"] = _METAVARS.get(name, name.upper())
+    if is_rendered and name == "format":
+        told["default"] = "text"
+    return _argument(flag, told)
+
+
+def _argument(name: str, told: dict[str, Any]) -> str:
+    return source_of((name, told))

@@ -1,0 +1,23 @@
+"""One capability by its id, of which only its own part of the table is loaded."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brief.handlers.shape import Capability
+
+_MODULES = {
+    **dict.fromkeys(("brief", "derive", "integration"), "views"),
+    **dict.fromkeys(("continuity", "hooks", "lifecycle", "peers", "wakes"), "sessions"),
+    **dict.fromkeys(("alerts", "lock"), "notices"),
+}
+"""The module that declares a capability, by the first word of its id."""
+
+
+def find_capability(identity: str) -> Capability:
+    """The capability of this id, which must be one of the table's."""
+    name = _MODULES[identity.partition(".")[0]]
+    declared: tuple[Capability, ...] = getattr(import_module(f"brief.capabilities.{name}"), name.upper())
+    return next(one for one in declared if one.id == identity)

@@ -1,0 +1,7 @@
+"""The names by which a policy is known, apart from its model, which is slow to load."""
+
+POLICY_FILE = ".ai/repo/policy.yaml"
+"""Where the policy lies, from the root of each checkout."""
+
+SWITCH = "session.brief_on_interval"
+"""The one key that consents to waking sessions: a faulty value is never replaced by an older consent."""

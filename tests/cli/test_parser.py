@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from brief.cli.main import find_action
+from brief.cli.parser import parser
+from brief.install.mods import PROVIDERS, Scope
+
+
+def commands(whole: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser of every command that can be run."""
+    groups = [action.choices for action in whole._actions if isinstance(action, argparse._SubParsersAction)]
+    for each in groups:
+        for one in each.values():
+            yield from commands(one)
+    if not groups:
+        yield whole
+
+
+def test_every_command_has_an_action() -> None:
+    """The name of each action leads to a function."""
+    for one in commands(parser()):
+        assert callable(find_action(one.get_default("run"))), one.prog
+
+
+def test_clients_and_scopes_are_those_of_the_mods() -> None:
+    """The words of `capture` are the names in the table of mods."""
+    args = parser().parse_args(["capture", "install"])
+    assert (args.provider, args.scope) == (*PROVIDERS, Scope.PROJECT)
+    install = next(one for one in commands(parser()) if one.prog == "majordomus capture install")
+    choices = {action.dest: action.choices for action in install._actions}
+    assert choices["provider"] == tuple(PROVIDERS)
+    assert choices["scope"] == tuple(Scope)

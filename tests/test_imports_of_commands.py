@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from sandbox import Lab
+
+SLOW = {
+    "asyncio",
+    "dataclasses",
+    "difflib",
+    "importlib.metadata",
+    "pydantic",
+    "sqlite3",
+    "subprocess",
+    "wcwidth",
+    "yaml",
+}
+"""Each takes as long to import as a bare interpreter takes to start, or brings what does."""
+
+CALL = "import sys; from brief.__main__ import main; main(); sys.stderr.write('\\n' + ' '.join(sys.modules))"
+
+
+def loaded(lab: Lab, *words: str) -> set[str]:
+    """The slow modules that an interpreter holds after a command."""
+    argv = [sys.executable, "-c", CALL, *words]
+    done = subprocess.run(argv, cwd=lab.repo, env=lab.env, capture_output=True, text=True, check=True)
+    return SLOW & set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--help",), ("--version",), ("task", "--help"), ("capture", "install", "--help")]
+)
+def test_help(lab: Lab, words: tuple[str, ...]) -> None:
+    """Help loads nothing of what the commands do."""
+    assert loaded(lab, *words) == set()
