@@ -11,7 +11,7 @@ from pydantic import Field
 from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
-from brief.core.notices.notice import Notice
+from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import stands
@@ -22,6 +22,8 @@ from brief.sections.alerts import lock_owners, notice_folders, untrusted_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
+
+FOR_THE_OWNER = "its text is for the owner alone"
 
 
 class PlaceInputs(SessionInputs):
@@ -180,7 +182,7 @@ def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
     return Lock(
         component=lock.component,
         slug=lock.slug,
-        title=lock.title,
+        title=_title(lock),
         session_id=lock.session_id,
         since=_spelled(lock.created),
         expires=_spelled(lock.expires),
@@ -189,6 +191,11 @@ def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
         must_name_owner=must,
         path=wire(path),
     )
+
+
+def _title(lock: Notice) -> str:
+    """What the lock is for, unless that is for the owner alone: the lock holds for everybody all the same."""
+    return FOR_THE_OWNER if lock.audience is Audience.OWNER else lock.title
 
 
 def _spelled(when: object) -> str | None:
@@ -210,7 +217,7 @@ def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
     )
     since = f", since {_spelled(lock.created)}" if lock.created else ""
     until = f", until {_spelled(lock.expires)}" if lock.expires else ""
-    return f"{component} is locked by {holder}{since}{until}: {clean(lock.title, 120)} ({wire(held.path)})"
+    return f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
 
 
 def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:

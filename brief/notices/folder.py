@@ -146,14 +146,11 @@ def glance(path: str) -> Hashable:
 
 def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
     """The entries that are named as notices, and whether there are more; of many, those named as locks come first."""
-    found = [entry for entry in islice(entries, MOST_NAMES) if _is_notice_name(entry.name)]
+    some = islice(entries, MOST_NAMES)
+    found = [entry for entry in some if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")]
     if len(found) > MOST_FILES:
         found.sort(key=lambda entry: not entry.name.startswith(LOCK_PREFIX))
     return found, next(entries, None) is not None
-
-
-def _is_notice_name(name: str) -> bool:
-    return name.endswith(_SUFFIX) and not name.startswith(".")
 
 
 def _seen(entry: os.DirEntry[str]) -> Stamp | int | None:

@@ -104,6 +104,14 @@ def test_released_by_its_holder_alone(place: Place) -> None:
         release(place)
 
 
+def test_lock_for_the_owner(place: Place) -> None:
+    """It holds for everybody, and its text enters nothing that a model reads."""
+    place.put("mine", kind="lock", component="koda", audience="owner", title="secret")
+    told = refused(place) + status_text(locks(place)) + audit_text(locks(place))
+    assert "secret" not in told
+    assert told.count("its text is for the owner alone") == 3
+
+
 def test_lock_that_names_nobody(place: Place) -> None:
     """A lock written by hand holds too, and who is refused is told that it names no session."""
     path = place.put("by-hand", kind="lock", component="koda")
