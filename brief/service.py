@@ -31,7 +31,9 @@ from brief.core.text.sanitize import clean, wire
 from brief.derive.lock_state import standing
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.git import Checkout, WorktreeCache, checkout_at, head_of, repository
+from brief.git.place import checkout_at, head_of, repository
+from brief.git.worktree_cache import WorktreeCache
+from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.notices.told_fixes import ToldFixes
 from brief.policy import Policy, PolicyCache, switch_reason

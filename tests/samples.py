@@ -27,7 +27,7 @@ from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
 from brief.core.sessions.task import Task
 from brief.core.wakes.state import WakeState
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery
 

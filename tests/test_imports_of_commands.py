@@ -36,3 +36,24 @@ def loaded(lab: Lab, *words: str) -> set[str]:
 def test_help(lab: Lab, words: tuple[str, ...]) -> None:
     """Help loads nothing of what the commands do."""
     assert loaded(lab, *words) == set()
+
+
+OF_SERVE = {"dataclasses", "subprocess"}
+OF_POLICY = {"dataclasses", "difflib", "pydantic"}
+
+
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        (("serve", "status"), OF_SERVE),
+        (("serve", "ensure"), OF_SERVE),
+        (("serve", "stop"), OF_SERVE),
+        (("policy", "show"), OF_POLICY),
+        (("policy", "check"), OF_POLICY),
+        (("policy", "schema"), OF_POLICY | {"importlib.metadata"}),  # pydantic builds the schema
+        (("trust", "--list"), OF_POLICY),
+    ],
+)
+def test_local_command(lab: Lab, words: tuple[str, ...], needed: set[str]) -> None:
+    """A command that asks for no brief loads what its own answer needs; without a policy no reader of YAML."""
+    assert loaded(lab, *words) == needed

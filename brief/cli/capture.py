@@ -20,8 +20,8 @@ from brief.install.place import Place, place_of
 from brief.install.status import CaptureStatus, Installed, installed, listed, status_text
 from brief.install.wired import wired
 from brief.policy import Policy, checked, read_policy, switch_reason
-from brief.server.holder import utc_now
 from brief.support.package_data import mod_folder
+from brief.support.wall_clock import utc_now
 from brief.trust import WAKING, Trust
 
 STARTS_IN = """\

@@ -11,7 +11,7 @@ from brief.core.model.health import diagnosis_text
 from brief.core.text.sanitize import printable_json
 from brief.doctor.examine import examine
 from brief.fastpath.locate import Located
-from brief.server.holder import utc_now
+from brief.support.wall_clock import utc_now
 
 
 def show_diagnosis(args: argparse.Namespace) -> int:

@@ -10,10 +10,10 @@ from brief.compose import DEADLINE_SECONDS
 from brief.core.model.brief import AnsweredBy
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.server.holder import utc_now
 from brief.service import RepositoryService
 from brief.sessions.stored import StoredSessions
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
+from brief.support.wall_clock import utc_now
 
 
 def why_alone(here: Located, absence: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from brief.fastpath.known import Known, Unknown
-from brief.git import GitTimeoutError, root_commits
+from brief.git.command import GitTimeoutError
+from brief.git.roots import root_commits
 
 LEARN_SECONDS = 60.0
 

@@ -9,8 +9,8 @@ from brief.core.model.errors import GitError
 from brief.core.model.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
 from brief.core.policy.settings import Settings
 from brief.fastpath.locate import Located
-from brief.git import run, worktrees
-from brief.git.command import OLDEST
+from brief.git.command import OLDEST, run
+from brief.git.worktrees import worktrees
 from brief.policy import read_policy
 from brief.support.zone import find_zone, zone, zone_doubt
 

@@ -6,7 +6,6 @@ import os
 
 from brief.core.model.errors import GitError
 from brief.fastpath.proof import accepted
-from brief.git.command import run
 
 _SECONDS = 1.0
 
@@ -23,6 +22,8 @@ def accept_by_git(common_dir: str, root: str) -> bool:
         return False
     if is_own or common_dir in accepted:
         return not is_own
+    from brief.git.command import run  # noqa: PLC0415 - only for a git folder of somebody else
+
     try:
         run(["rev-parse", "--git-dir"], root, deadline_s=_SECONDS)
     except GitError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brief.core.model.brief import Section
 from brief.core.model.errors import ConflictError
-from brief.git import base_branch
+from brief.git.branches import base_branch
 from brief.handlers.shape import Inputs
 from brief.integration.survey import observe
 from brief.service import RepositoryService

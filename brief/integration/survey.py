@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
 from brief.core.text.sanitize import wire
-from brief.git import GitTimeoutError, quarantine, run, seat, short_name, worktrees
-from brief.git.names import HEADS
+from brief.git.command import GitTimeoutError, run, seat
+from brief.git.names import HEADS, short_name
+from brief.git.quarantine import quarantine
+from brief.git.worktrees import worktrees
 from brief.integration.observation import Observation
 
 MOST_ENTRIES = 200

@@ -29,7 +29,7 @@ from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import Known, Unknown
-from brief.git import checkout_at, head_of, primary_root
+from brief.git.place import checkout_at, head_of, primary_root
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.support.state_folder import UnprovenStateError, refuse_unproven

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from brief.core.model.brief import Board, Peer
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Unknown
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading

@@ -18,7 +18,7 @@ from brief.core.sessions.presence import Seen
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import wire
 from brief.core.wakes.state import WakeState
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.trust import Pair
 

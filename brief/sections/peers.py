@@ -13,7 +13,8 @@ from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean, elapsed, wire
-from brief.git import Checkout, find_checkout
+from brief.git.checkout_presence import find_checkout
+from brief.git.worktrees import Checkout
 from brief.sections.boards import board_rows, checkout_boards, headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sections.peer_dedup import elsewhere_left_out, told_once

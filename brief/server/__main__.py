@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from brief.core.model.errors import MajordomusError
 from brief.fastpath.output import printable_text
 from brief.fastpath.proof import UnprovenError, check_git_folder
+from brief.server import HELD
 from brief.server.lease import HeldError, Lease
 from brief.server.shutdown import Stopping
-
-HELD = 3
-"""The exit code of a start that found the lease taken."""
 
 
 def main(common_dir: str, root: str, *, detached: bool) -> int:

@@ -21,7 +21,7 @@ from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
 from brief.handlers.fixes import tell_fixes_soon
 from brief.policy import read_policy
-from brief.server.holder import Holder, utc_now
+from brief.server.holder import Holder
 from brief.server.http import build
 from brief.server.last_line import LineKeeper
 from brief.server.lease import DATABASE, Lease
@@ -39,6 +39,7 @@ from brief.sessions.database import Database
 from brief.sessions.recovery import recover
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
+from brief.support.wall_clock import utc_now
 from brief.trust import Trust, effective
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from brief.fastpath.locate import Located
 from brief.fastpath.process import describe_process, recorded_process
 from brief.fastpath.program import isolated
 from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
-from brief.server.__main__ import HELD
+from brief.server import HELD
 from brief.server.lock_holder import end_holder
 from brief.support.programs import environment_for
 from brief.support.state_folder import prove_state

@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from brief import __version__
@@ -24,16 +24,12 @@ from brief.service import RepositoryService
 from brief.sessions.recovery import kept_aside
 from brief.support.daemon_threads import in_thread
 from brief.support.fence import refuse_if_superseded
+from brief.support.wall_clock import utc_now
 
 TICK_SECONDS = 10.0
 SUPERSEDED_SECONDS = 15 * 60.0
 
 log = logging.getLogger(__name__)
-
-
-def utc_now() -> datetime:
-    """The wall clock."""
-    return datetime.now(UTC)
 
 
 class Holder:

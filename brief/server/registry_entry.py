@@ -13,7 +13,7 @@ from brief.clones.kinship import RootCommits
 from brief.core.model.errors import GitError
 from brief.core.text.sanitize import wire
 from brief.fastpath.process import describe_process
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.server.holder import Holder
 from brief.server.owned_file import Made
 from brief.server.runtime import private_folder

@@ -7,7 +7,8 @@ from pydantic import Field
 from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import ConflictError
 from brief.core.sessions.life import is_waiting
-from brief.core.text.sanitize import clean, elapsed, span, wire
+from brief.core.text.sanitize import wire
+from brief.core.text.server_status import server_text
 from brief.handlers.shape import Capability, Http, Inputs
 from brief.server.holder import Holder
 from brief.service import RepositoryService
@@ -119,15 +120,4 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
 
 def status_text(answer: ServerStatus) -> str:
     """The server in a few lines."""
-    tcp = f" and {answer.tcp}" if answer.tcp else ""
-    count = f"{answer.episodes} open episode{'' if answer.episodes == 1 else 's'}"
-    outdated = f"{clean(answer.outdated)}\n" if answer.outdated else ""
-    losses = "".join(f"{clean(loss, 600)}\n" for loss in answer.losses)
-    return (
-        f"pid {answer.pid} {answer.standing} {clean(answer.common_dir, 400)}\n"
-        f"epoch {answer.epoch}, version {answer.version}, up for {elapsed(answer.at - answer.since)}\n"
-        f"answers at {answer.socket}{tcp}\n"
-        f"{count}; ends in {span(answer.ends_idle - answer.at)} if nobody calls\n"
-        f"{outdated}"
-        f"{losses}"
-    )
+    return server_text(answer.model_dump(mode="json"))

@@ -14,7 +14,7 @@ from brief.core.sessions.episode import KnownEpisode
 from brief.core.sessions.life import PROCESS_ENDED, Life, ending
 from brief.fastpath.known import ABSENT
 from brief.fastpath.process import may_have_ended
-from brief.git import find_checkout
+from brief.git.checkout_presence import find_checkout
 from brief.sessions.board import Board
 from brief.sessions.handover import hand_over
 from brief.sessions.processes import process_lives

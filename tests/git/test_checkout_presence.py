@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.git import find_checkout
+from brief.git.checkout_presence import find_checkout
 from sandbox import Lab
 
 

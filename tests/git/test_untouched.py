@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brief.git import WorktreeCache, base_branch, worktrees
+from brief.git.branches import base_branch
+from brief.git.worktree_cache import WorktreeCache
+from brief.git.worktrees import worktrees
 from brief.integration.survey import observe
 from sandbox import Lab
 from traces import git_folders, watched

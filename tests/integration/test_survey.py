@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.errors import GitError, NotFoundError
-from brief.git import GitTimeoutError, run
+from brief.git.command import GitTimeoutError, run
 from brief.integration import survey
 from brief.integration.observation import Observation
 from brief.integration.survey import observe

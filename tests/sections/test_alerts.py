@@ -12,7 +12,7 @@ from brief.core.model.brief import AlertsSection, Level, Status
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.line import compose_line
 from brief.core.text.page import section_page
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.sections.alerts import answer, notice_folders
 from samples import NOW, Known, ask, context, episode

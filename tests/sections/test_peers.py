@@ -10,7 +10,7 @@ import pytest
 from brief.core.model.brief import EpisodeState, PeersData, PeersSection, Status
 from brief.core.model.errors import GitError
 from brief.core.sessions.task import Task
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.sections.peers import answer
 from samples import NOW, Known, ago, ask, checkout, context, episode
 from sandbox import Lab

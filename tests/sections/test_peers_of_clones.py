@@ -13,7 +13,7 @@ from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
 from brief.core.sessions.task import Task
-from brief.git import Checkout
+from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery
 from brief.sections.peers import answer

@@ -7,8 +7,9 @@ from starlette.responses import Response
 from starlette.types import Message, Scope
 
 from brief.server.envelope import Envelope
-from brief.server.holder import Holder, utc_now
+from brief.server.holder import Holder
 from brief.server.lease import Lease
+from brief.support.wall_clock import utc_now
 from sandbox import Lab
 from serving import touched
 

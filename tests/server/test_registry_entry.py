@@ -10,11 +10,12 @@ import pytest
 
 from brief.clones.entries import read_entries
 from brief.clones.kinship import RootCommits
-from brief.git import worktrees
+from brief.git.worktrees import worktrees
 from brief.server import registry_entry as listing_module
-from brief.server.holder import Holder, utc_now
+from brief.server.holder import Holder
 from brief.server.lease import Lease
 from brief.server.registry_entry import Listing
+from brief.support.wall_clock import utc_now
 from neighbourhood import git_hangs
 from sandbox import Lab, until
 from serving import touched

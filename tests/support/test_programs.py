@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.model.errors import GitError
 from brief.fastpath.known import ABSENT, Known
-from brief.git import run
+from brief.git.command import run
 from brief.support.programs import environment_for, find_program, repository_around, search_path
 from sandbox import Lab
 

@@ -94,7 +94,7 @@ class SessionSettings(_Part):
     ensure_server_on_start: bool = Field(
         default=True, description="Whether the start of a session starts the repository's server where none runs."
     )
-    freshness: Freshness = Field(default=Freshness(), description="How old a next action may become.")
+    freshness: Freshness = Field(default=Freshness.model_construct(), description="How old a next action may become.")
 
 
 class ServerSettings(_Part):
@@ -179,13 +179,23 @@ class Settings(_Part):
     timezone: Annotated[str | None, Expects("the IANA name of a zone such as Europe/Prague, or null")] = Field(
         default=None, max_length=100, description="The zone whose days and hours count; null takes the machine's own."
     )
-    session: SessionSettings = Field(default=SessionSettings(), description="What a session is told, and when.")
-    server: ServerSettings = Field(default=ServerSettings(), description="The server of the repository.")
-    alerts: AlertSettings = Field(default=AlertSettings(), description="The notices that sessions leave each other.")
-    integration: IntegrationSettings = Field(
-        default=IntegrationSettings(), description="The queue of branches that wait to be merged."
+    session: SessionSettings = Field(
+        default=SessionSettings.model_construct(), description="What a session is told, and when."
     )
-    mesh: MeshSettings = Field(default=MeshSettings(), description="The other machines.")
+    server: ServerSettings = Field(
+        default=ServerSettings.model_construct(), description="The server of the repository."
+    )
+    alerts: AlertSettings = Field(
+        default=AlertSettings.model_construct(), description="The notices that sessions leave each other."
+    )
+    integration: IntegrationSettings = Field(
+        default=IntegrationSettings.model_construct(), description="The queue of branches that wait to be merged."
+    )
+    mesh: MeshSettings = Field(default=MeshSettings.model_construct(), description="The other machines.")
+
+
+DEFAULTS = Settings.model_construct()
+"""The policy where none is written. Made without validation, for which pydantic would load much more."""
 
 
 # ---------------------------------------------------------------- the keys, dotted

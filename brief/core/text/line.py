@@ -13,8 +13,6 @@ from datetime import datetime
 from itertools import accumulate, takewhile
 from typing import Any
 
-from wcwidth import iter_graphemes, width
-
 from brief.core.model.brief import (
     AlertsData,
     DeriveData,
@@ -90,6 +88,8 @@ def fit(text: str, columns: int) -> str:
         return ""
     if cells(text) <= columns:
         return text
+    from wcwidth import iter_graphemes  # noqa: PLC0415 - slow to load, and most texts fit
+
     # Measured as a whole each time, since neighbours can change each other's width.
     starts = accumulate(iter_graphemes(text))
     fitting = list(takewhile(lambda start: cells(start + ELLIPSIS) <= columns, starts))
@@ -98,6 +98,10 @@ def fit(text: str, columns: int) -> str:
 
 def cells(text: str) -> int:
     """The terminal cells that `text` takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from wcwidth import width  # noqa: PLC0415 - slow to load, and most texts are ASCII
+
     return width(text, control_codes="ignore")
 
 

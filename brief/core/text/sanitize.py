@@ -13,8 +13,6 @@ import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
 
-from wcwidth import grapheme_boundary_before
-
 from brief.core.text.fence import defused
 from brief.fastpath import age
 from brief.fastpath.sanitize import STEERING
@@ -137,6 +135,8 @@ def _cut(text: str, limit: int) -> str:
         return text
     if limit < 1:
         return ""
+    from wcwidth import grapheme_boundary_before  # noqa: PLC0415 - slow to load, and most texts are not cut
+
     # The cluster that holds the character which no longer fits is left out whole.
     return text[: grapheme_boundary_before(text, limit)].rstrip() + ELLIPSIS
 

@@ -6,13 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
-
 from brief.core.text.sanitize import clean
 
 _MOST = 60
 _DEPTH = 4
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def kind(value: object) -> str:
@@ -56,15 +53,20 @@ def told(value: object, spelling: str | None = None) -> str:
 
 def spellings(text: str) -> dict[str, str]:
     """How a text that was strictly loaded before spells each plain or quoted value, by dotted key."""
-    return dict(_scalars(yaml.compose(text, Loader=_LOADER), "", _DEPTH))
+    import yaml  # noqa: PLC0415 - slow to load, and only a faulty file needs it
+
+    loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return dict(_scalars(yaml.compose(text, Loader=loader), "", _DEPTH))
 
 
 def _scalars(node: Any, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
-    if not isinstance(node, yaml.MappingNode) or depth == 0:
+    from yaml import MappingNode, ScalarNode  # noqa: PLC0415 - loaded already
+
+    if not isinstance(node, MappingNode) or depth == 0:
         return
     for name, value in node.value:
         key = f"{prefix}{name.value}"
-        if not isinstance(value, yaml.ScalarNode):
+        if not isinstance(value, ScalarNode):
             yield from _scalars(value, f"{key}.", depth - 1)
         elif value.value and value.style not in ("|", ">"):
             quote = value.style or ""

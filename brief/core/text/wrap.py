@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from wcwidth import wrap
-
 from brief.core.text.line import cells
 
 LEAST_COLUMNS = 40
@@ -22,6 +20,8 @@ def wrapped(text: str, columns: int) -> str:
 def _pieces(line: str, columns: int) -> list[str]:
     if cells(line) <= columns:
         return [line]
+    from wcwidth import wrap  # noqa: PLC0415 - slow to load, and most lines fit
+
     indent = " " * (len(line) - len(line.lstrip()) + _DEEPER)
     # A path or an id is copied as a whole, so no word is broken.
     return wrap(

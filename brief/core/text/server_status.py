@@ -1,0 +1,31 @@
+"""What a server says of itself, as text for a person; the command that asks it needs no model for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from brief.core.text.sanitize import clean, elapsed, span
+
+
+def server_text(status: Mapping[str, Any]) -> str:
+    """The server in a few lines. `status` is the JSON of a `ServerStatus`; raises KeyError, TypeError or ValueError for another."""
+    at, since, ends_idle = (datetime.fromisoformat(status[name]) for name in ("at", "since", "ends_idle"))
+    tcp = f" and {status['tcp']}" if status["tcp"] else ""
+    count = f"{status['episodes']} open episode{'' if status['episodes'] == 1 else 's'}"
+    outdated = f"{clean(status['outdated'])}\n" if status.get("outdated") else ""
+    losses = "".join(f"{clean(loss, 600)}\n" for loss in status.get("losses", ()))
+    return (
+        f"pid {status['pid']} {status['standing']} {clean(status['common_dir'], 400)}\n"
+        f"epoch {status['epoch']}, version {status['version']}, up for {elapsed(at - since)}\n"
+        f"answers at {status['socket']}{tcp}\n"
+        f"{count}; ends in {span(ends_idle - at)} if nobody calls\n"
+        f"{outdated}"
+        f"{losses}"
+    )
+
+
+def stopped_text(status: Mapping[str, Any]) -> str:
+    """Which server ended; `status` is what it said of itself before."""
+    return f"stopped: pid {status['pid']}, which held {clean(status['common_dir'], 400)} as epoch {status['epoch']}\n"
