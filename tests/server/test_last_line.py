@@ -9,12 +9,14 @@ from typing import cast
 
 import pytest
 
+import serving
 from brief.core.model.brief import Brief
 from brief.fastpath.locate import Located
 from brief.fastpath.statusline import last_known, line_file
 from brief.server import last_line
 from brief.server.last_line import KEPT_DAYS, RENEW_SECONDS, TIDY_SECONDS, LineKeeper
 from brief.service import RequestContext
+from sandbox import Lab, until
 
 
 class _Clock:
@@ -181,3 +183,19 @@ def test_a_line_of_stray_bytes_is_kept_as_text(keeper: LineKeeper, here: Located
     """What is no UTF-8 is spelled out."""
     _keep(keeper, here, "branch \udcff")
     assert _kept(here) == "branch \\udcff\n"
+
+
+def test_a_running_server_keeps_no_line_of_a_session_that_ended(lab: Lab) -> None:
+    """However many sessions come and go while it lives, what is left are the lines of checkouts and open sessions."""
+    lab.commit()
+    serving.serve(lab, "import brief.server.last_line as kept; kept.TIDY_SECONDS = 0.05")
+    lines = lab.state / "lines"
+    for number in range(30):
+        session = f"session-{number}"
+        serving.ask(lab, "POST", "/hooks", {"event": "session-start", "session": session})
+        serving.ask(lab, "GET", "/brief", format="line", session=session)
+        assert (lines / f"primary~{session}").exists()
+        if number:
+            serving.ask(lab, "POST", "/hooks", {"event": "session-end", "session": session})
+    serving.ask(lab, "GET", "/brief", format="line")
+    until(lambda: {path.name for path in lines.iterdir()} == {"primary", "primary~session-0"})
