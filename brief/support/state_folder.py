@@ -87,17 +87,15 @@ def _prove(folder: str) -> None:
     descriptor = open_folder(folder, mend=True)
     try:
         for name in os.listdir(descriptor):
-            _prove_entry(folder, name, descriptor)
+            with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, as a temporary file does
+                _prove_entry(folder, name, descriptor)
     finally:
         os.close(descriptor)
 
 
 def _prove_entry(folder: str, name: str, parent: int) -> None:
     path = f"{folder}/{name}"
-    try:
-        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return
+    found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if name in _FOLDERS or (stat.S_ISDIR(found.st_mode) and not _FILES.fullmatch(name)):
         # A folder of ours that even we may not list is proven all the same: whoever reads it says that it cannot.
         with _unlisted_is_fine(found, path):

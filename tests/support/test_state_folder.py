@@ -158,3 +158,12 @@ def test_a_folder_that_nobody_may_list_is_still_ours(state: Path, monkeypatch: p
 
     monkeypatch.setattr(os, "listdir", refused)
     prove_state(str(state))
+
+
+def test_what_goes_away_meanwhile_hides_nothing(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that a server removes between the listing and the look ends no proof: what comes after it is looked at."""
+    (state / "zzz").symlink_to("lease.json")
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: ["gone", *listed(folder)])
+    with pytest.raises(UnprovenStateError, match="zzz is a symbolic link"):
+        prove_state(str(state))
