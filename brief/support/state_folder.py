@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from functools import cache
@@ -25,11 +24,6 @@ from brief.fastpath.proof import (
     open_folder,
 )
 
-_FOLDERS = frozenset({"lines", "seen", "notices", "active", "archive", "notes", "kept"})
-_FILES = re.compile(
-    r"lease\.(json|lock)|majordomus\.db(-wal|-shm|-journal)?|server\.log(\.[0-9]+)?|observation\.json"
-    r"|derive\.(lock|json)|policy\.yaml"
-)
 _WITH_FOLDERS = frozenset({"notices", "notes"})
 """Folders whose own folders are proven too, and what lies in those is mended."""
 
@@ -42,7 +36,7 @@ def prove_state(state_dir: str) -> None:
     """Prove what lies there, and take the right to write from others where a mode of ours gives it.
 
     Nothing there is fine. Raises UnprovenStateError. A single notice, line or mark of somebody else is refused where it is
-    opened, and costs no other.
+    opened, and costs no other; so is a folder of ours in the place of a file, or a file in that of a folder.
     """
     try:
         check_git_folder(os.path.dirname(state_dir))
@@ -96,7 +90,7 @@ def _prove(folder: str) -> None:
 def _prove_entry(folder: str, name: str, parent: int) -> None:
     path = f"{folder}/{name}"
     found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    if name in _FOLDERS or (stat.S_ISDIR(found.st_mode) and not _FILES.fullmatch(name)):
+    if stat.S_ISDIR(found.st_mode):
         # A folder of ours that even we may not list is proven all the same: whoever reads it says that it cannot.
         with _unlisted_is_fine(found, path):
             _prove(path) if name in _WITH_FOLDERS else _mend_all(open_folder(name, parent, name=path, mend=True))

@@ -104,19 +104,23 @@ def test_lease_of_odd_values(lab: Lab) -> None:
     assert not any("could not be looked at" in sentence for _, sentence in told.values())
 
 
-@pytest.mark.parametrize("damage", ["garbage", "truncated", "newer", "foreign"])
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "newer", "foreign", "folder"])
 def test_damaged_database(served: Lab, damage: str) -> None:
     """A database that cannot be used is broken, with the way back, and all else is looked at."""
     assert served.majordomus("serve", "stop").returncode == 0
     path = served.state / "majordomus.db"
     content = bytearray(path.read_bytes())
-    made: dict[str, bytes | bytearray] = {
-        "garbage": content[:100] + b"\xab" * (len(content) - 100),
-        "truncated": content[: len(content) // 2],
-        "newer": content[:60] + (99).to_bytes(4, "big") + content[64:],
-        "foreign": b"not a database at all, only some words" * 50,
-    }
-    path.write_bytes(made[damage])
+    if damage == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        made: dict[str, bytes | bytearray] = {
+            "garbage": content[:100] + b"\xab" * (len(content) - 100),
+            "truncated": content[: len(content) // 2],
+            "newer": content[:60] + (99).to_bytes(4, "big") + content[64:],
+            "foreign": b"not a database at all, only some words" * 50,
+        }
+        path.write_bytes(made[damage])
     told = findings(served)
     assert told["database"][0] == "fail", told["database"]
     assert "move the file away" in told["database"][1]

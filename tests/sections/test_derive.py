@@ -77,5 +77,5 @@ def test_held_by_somebody_unnamed(tmp_path: Path, held: Callable[[], None]) -> N
 
 def test_free_with_a_file_that_says_nothing(tmp_path: Path) -> None:
     """A spoilt derive.json leaves it unknown who waits, which is not zero: partial."""
-    (tmp_path / "derive.json").write_text("{")
+    (tmp_path / "derive.json").mkdir()
     assert asked(tmp_path).status is Status.PARTIAL

@@ -130,22 +130,25 @@ def _lock_link(state: Path) -> None:
     (state / "lease.lock").symlink_to("elsewhere")
 
 
-def _lock_folder(state: Path) -> None:
-    (state / "lease.lock").mkdir()
-
-
 def _state_file(state: Path) -> None:
     state.rmdir()
     state.touch()
 
 
-@pytest.mark.parametrize("spoil", [_lock_link, _lock_folder, _state_file])
+@pytest.mark.parametrize("spoil", [_lock_link, _state_file])
 def test_where_no_lock_can_be_it_is_told(spoil: Callable[[Path], None], common: Path) -> None:
-    """A link, a folder or a file in the way is a sentence that names the place."""
+    """A link or a file in the way is a sentence that names the place."""
     state = common / "majordomus"
     state.mkdir()
     spoil(state)
     with pytest.raises(UnprovenStateError, match=r"majordomus(/lease\.lock)? is (a symbolic link|not a)"):
+        _take(common)
+
+
+def test_a_folder_in_the_locks_place_is_told(common: Path) -> None:
+    """It is the user's own, and still no lock can be held there."""
+    (common / "majordomus/lease.lock").mkdir(parents=True)
+    with pytest.raises(LeaseError, match=r"no server can be held: .*majordomus cannot be written"):
         _take(common)
 
 
