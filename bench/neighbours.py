@@ -63,7 +63,7 @@ def _settle(scene: Scene, clones: int) -> None:
     end = time.monotonic() + 30
     while True:
         boards = scene.ask("/peers")["data"]["boards"]
-        if sum(board["kind"] == "clone" and board["standing"] == "ready" for board in boards) == clones:
+        if sum(board["kind"] == "clone" and board["condition"] == "ready" for board in boards) == clones:
             return
         if time.monotonic() > end:
             raise RuntimeError(f"not all of {clones} clones are told: {boards}")

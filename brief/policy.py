@@ -48,7 +48,7 @@ class Policy:
     settings: Settings
     faults: tuple[Fault, ...]
     path: str
-    standing: PolicyStatus
+    status: PolicyStatus
     declared: frozenset[str]
 
 
@@ -68,7 +68,7 @@ def switch_reason(policy: Policy, key: str = SWITCH) -> str | None:
     """Why a switch is off, as a sentence; None where it is true. The switch is that of waking unless another is named."""
     if value_of(policy.settings, key) is True:
         return None
-    if policy.standing is PolicyStatus.ABSENT:
+    if policy.status is PolicyStatus.ABSENT:
         return NO_POLICY
     return f"{key} is not true: {_why_off(policy, key)}"
 
@@ -82,7 +82,7 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def _why_off(policy: Policy, key: str) -> str:
-    if policy.standing is PolicyStatus.UNREADABLE:
+    if policy.status is PolicyStatus.UNREADABLE:
         return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:
         if fault.key == key and key in policy.declared:
@@ -177,8 +177,8 @@ def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
     except _UnreadableError as error:
         return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset()), last
     settings = Settings.model_validate(sifted.document)
-    standing = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
-    return Policy(settings, sifted.faults, path, standing, sifted.declared), _Good(settings, sifted.values)
+    status = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
+    return Policy(settings, sifted.faults, path, status, sifted.declared), _Good(settings, sifted.values)
 
 
 def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:

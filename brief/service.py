@@ -28,7 +28,7 @@ from brief.core.model.errors import (
 from brief.core.policy.settings import Settings
 from brief.core.sessions.presence import Seen, without_ended
 from brief.core.text.sanitize import clean, wire
-from brief.derive.lock_state import standing
+from brief.derive.lock_state import read_lock
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.git.place import checkout_at, head_of, repository
@@ -270,7 +270,7 @@ class RepositoryService:
             self._seen.signature(),
             notices,
             observed,
-            _standing(state),
+            _derive_lock(state),
         )
 
     def _listing(self, patience_s: float) -> tuple[Checkout, ...] | type[GitError]:
@@ -379,9 +379,9 @@ def _doubts(settings: Settings) -> tuple[str, ...]:
     return () if doubt is None else (doubt,)
 
 
-def _standing(state_dir: str) -> object:
+def _derive_lock(state_dir: str) -> object:
     """How the derive lock stands, or why that cannot be told, which is its owner's to say."""
     try:
-        return standing(state_dir)
+        return read_lock(state_dir)
     except MajordomusError as fault:
         return fault.sentence

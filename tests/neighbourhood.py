@@ -102,10 +102,10 @@ def listening(made: Entry, behave: Behaviour) -> Iterator[list[bytes]]:
                 thread.join()
 
 
-def saying(made: Entry, body: bytes, status: int = 200, standing: str = "holds") -> Behaviour:
+def saying(made: Entry, body: bytes, status: int = 200, lease_state: str = "holds") -> Behaviour:
     """Answer as the server of the entry does."""
     head = (
-        f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-standing: {standing}\r\n"
+        f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-lease: {lease_state}\r\n"
         f"content-length: {len(body)}\r\n\r\n"
     )
     return lambda connection: connection.sendall(head.encode() + body)
@@ -119,7 +119,7 @@ def silent(connection: socket.socket) -> None:
 def section(made: Entry, *episodes: str, heard: bool = True, checkout: str | None = None) -> PeersSection:
     """What a server tells of its own boards where these episodes are open in its checkout."""
     peers = tuple(peer(episode, checkout or made.root or "", heard=heard) for episode in episodes)
-    board = Board(kind="checkout", name="clone", path=made.root, standing="ready", reason=None, count=len(peers))
+    board = Board(kind="checkout", name="clone", path=made.root, condition="ready", reason=None, count=len(peers))
     data = PeersData(count=len(peers), boards=(board,), peers=peers)
     return PeersSection(status=Status.READ, headline="some", data=data, as_of=NOW)
 
@@ -136,5 +136,5 @@ def peer(episode: str, checkout: str, *, heard: bool = True) -> Peer:
         since=NOW,
         heard=NOW,
         source="registered",
-        standing="heard" if heard else "unheard",
+        liveness="heard" if heard else "unheard",
     )

@@ -14,7 +14,7 @@ from sandbox import Lab
 
 MARK = "PLANTED"
 _EPOCH = 7
-_BODY = json.dumps({"context": MARK, "standing": "holds", "pid": 1, "epoch": _EPOCH, "version": MARK, "error": MARK})
+_BODY = json.dumps({"context": MARK, "lease": "holds", "pid": 1, "epoch": _EPOCH, "version": MARK, "error": MARK})
 
 
 def answer() -> bytes:

@@ -140,8 +140,8 @@ class Known:
         clients: Sequence[Client] = (),
     ) -> None:
         self._known = (
-            *(KnownEpisode(episode=each, standing="heard") for each in heard),
-            *(KnownEpisode(episode=each, standing="unheard") for each in unheard),
+            *(KnownEpisode(episode=each, liveness="heard") for each in heard),
+            *(KnownEpisode(episode=each, liveness="unheard") for each in unheard),
         )
         self._tasks = {task.episode: task for task in tasks}
         self._follow_ups = tuple(follow_ups)
@@ -186,7 +186,7 @@ class Known:
 
     def owner(self, episode_id: str) -> Owner:
         """Alive where it is heard."""
-        heard = any(one.episode.id == episode_id and one.standing == "heard" for one in self._known)
+        heard = any(one.episode.id == episode_id and one.liveness == "heard" for one in self._known)
         return Owner.ALIVE if heard else Owner.UNKNOWN
 
 

@@ -61,10 +61,10 @@ def peers(lab: Lab, checkout: Path) -> dict[str, Any]:
     return section
 
 
-def standings(section: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
+def conditions(section: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
     """Every board of another server by its path: how it stands, and its count."""
     boards = section["data"]["boards"]
-    return {board["path"]: (board["standing"], board["count"]) for board in boards if board["kind"] != "checkout"}
+    return {board["path"]: (board["condition"], board["count"]) for board in boards if board["kind"] != "checkout"}
 
 
 def sessions(section: dict[str, Any]) -> set[str]:
@@ -93,9 +93,9 @@ def test_clones_see_each_other(lab: Lab, clones: tuple[Path, Path]) -> None:
     for here, there, met in ((own, other, "other"), (other, own, "own")):
         section = peers(lab, here)
         assert (section["status"], section["headline"]) == ("read", "1 other session in 1 checkout and 1 clone")
-        assert standings(section) == {str(there): ("ready", 1)}
+        assert conditions(section) == {str(there): ("ready", 1)}
         assert sessions(section) == {met}
-    assert standings(peers(lab, stranger)) == {}
+    assert conditions(peers(lab, stranger)) == {}
 
 
 def test_a_server_asked_by_another_asks_nobody(lab: Lab, clones: tuple[Path, Path]) -> None:
@@ -103,7 +103,7 @@ def test_a_server_asked_by_another_asks_nobody(lab: Lab, clones: tuple[Path, Pat
     own, _ = clones
     answer = ask(lab.common_dir, "GET", "/peers", [("root", str(own)), ("local", "true")])
     section = answer.json()
-    assert answer.headers["majordomus-standing"] == "holds"
+    assert answer.headers["majordomus-lease"] == "holds"
     assert [board["kind"] for board in section["data"]["boards"]] == ["checkout"]
     assert sessions(section) == {"own"}
 
@@ -122,7 +122,7 @@ def test_a_clone_that_ended_leaves_no_board(lab: Lab, clones: tuple[Path, Path])
     entry_file = lab.runtime / f"majordomus/servers/{killed['epoch']}.json"
     assert entry_file.exists()
     os.kill(killed["pid"], signal.SIGKILL)
-    until(lambda: standings(peers(lab, own)) == {})
+    until(lambda: conditions(peers(lab, own)) == {})
     assert not entry_file.exists()
     assert peers(lab, own)["status"] == "read"
 
@@ -136,11 +136,11 @@ def told_peers(lab: Lab, checkout: Path, session: str) -> dict[str, Any]:
 
 def all_standings(section: dict[str, Any]) -> set[tuple[str, str, str, int | None]]:
     """Every board: its kind, its path, how it stands, and its count."""
-    return {(one["kind"], one["path"], one["standing"], one["count"]) for one in section["data"]["boards"]}
+    return {(one["kind"], one["path"], one["condition"], one["count"]) for one in section["data"]["boards"]}
 
 
 def test_three_worktrees_and_two_clones_one_stopped_and_one_superseded(lab: Lab) -> None:
-    """The brief of each session names every board with its standing, counts those really read, and is partial."""
+    """The brief of each session names every board with its condition, counts those really read, and is partial."""
     lab.commit()
     trees = [lab.repo, lab.worktree("one"), lab.worktree("two")]
     hung, replaced = clone_of(lab, "hung"), clone_of(lab, "replaced")
@@ -198,9 +198,9 @@ def test_a_copied_repository_gets_a_server_of_its_own(lab: Lab, clones: tuple[Pa
     assert server["epoch"] > original["epoch"]
     assert server["pid"] != original["pid"]
     assert server["socket"] != original["socket"]
-    assert standings(peers(lab, own)) == {str(copy): ("ready", 0), str(other): ("ready", 1)}
+    assert conditions(peers(lab, own)) == {str(copy): ("ready", 0), str(other): ("ready", 1)}
     section = peers(lab, copy)
-    assert standings(section) == {str(own): ("ready", 1), str(other): ("ready", 1)}
+    assert conditions(section) == {str(own): ("ready", 1), str(other): ("ready", 1)}
     assert [board["path"] for board in section["data"]["boards"] if board["kind"] == "checkout"] == [str(copy)]
     assert sessions(section) == {"own", "other"}
 
@@ -217,7 +217,7 @@ def test_a_moved_repository_gets_its_server_back(lab: Lab, clones: tuple[Path, P
     assert after["common_dir"] == f"{moved}/.git"
     assert read_lease(f"{moved}/.git")["common_dir"] == f"{moved}/.git"
     assert start_of(before["pid"])
-    told = standings(peers(lab, other))
+    told = conditions(peers(lab, other))
     assert told[str(moved)] == ("ready", 1)
     assert told[str(own)][0] == "superseded"
 
@@ -230,7 +230,7 @@ def test_a_path_that_is_taken_again_is_another_repository(lab: Lab, clones: tupl
     lab.git("clone", "-q", str(other), str(own), cwd=other)
     after = ensured(lab, own)
     assert after["pid"] != before["pid"]
-    told = standings(peers(lab, own))
+    told = conditions(peers(lab, own))
     assert told[str(own)][0] == "superseded"
     assert told[str(other)] == ("ready", 1)
 
@@ -256,7 +256,7 @@ def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> 
         running.enter_context(listening(old, saying(old, body, status=400)))
         (runtime / "servers/1.json").write_text("{")
         section = peers(lab, own)
-    named = {Path(path).name: told for path, told in standings(section).items()}
+    named = {Path(path).name: told for path, told in conditions(section).items()}
     assert named == {
         "mute": ("silent", None),
         "garbage": ("refused", None),

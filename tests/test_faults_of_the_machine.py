@@ -326,7 +326,7 @@ def test_clock_that_is_stepped_between_two_briefs(lab: Lab, days: str) -> None:
     after = ask(lab, "GET", "/brief", session="here").json()
     assert (after["generated_at"] > before["generated_at"]) == (days == "1")
     assert after["unread"] == before["unread"]
-    assert section(after, "state")["data"]["episode"]["standing"] == "heard"
+    assert section(after, "state")["data"]["episode"]["liveness"] == "heard"
     ask(lab, "GET", "/state", session="here")
     assert episodes(lab) == ["here"]
     assert ask(lab, "GET", "/server").status == 200

@@ -83,7 +83,7 @@ def test_worktree_removed_by_hand(lab: Lab, trees: tuple[Path, Path, Path]) -> N
     shutil.rmtree(three)
     seen = peers(lab, two)
     assert seen.data is not None
-    boards = {board.name: (board.standing, board.count) for board in seen.data.boards}
+    boards = {board.name: (board.condition, board.count) for board in seen.data.boards}
     assert boards == {"repo": ("ready", 0), "one": ("ready", 0), "two": ("ready", 0), "three": ("gone", 1)}
     assert (
         "three is gone: its folder is missing; git worktree prune forgets it" in lab.majordomus("brief", cwd=two).stdout
@@ -121,14 +121,14 @@ def test_takeover(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
     assert after["socket"] != before["socket"]
     seen = peers(lab, two)
     assert seen.data is not None
-    assert [(peer.episode, peer.standing, peer.task) for peer in seen.data.peers] == [
+    assert [(peer.episode, peer.liveness, peer.task) for peer in seen.data.peers] == [
         (ADA, "unheard", "mend the login")
     ]
     assert "unheard since the server started" in lab.majordomus("episode", "list").stdout
     lab.majordomus("brief", "--session", ADA, cwd=one)
     heard = peers(lab, two)
     assert heard.data is not None
-    assert heard.data.peers[0].standing == "heard"
+    assert heard.data.peers[0].liveness == "heard"
 
 
 def test_git_clean(lab: Lab, trees: tuple[Path, Path, Path]) -> None:

@@ -39,14 +39,14 @@ def test_an_empty_policy_sets_nothing(tmp_path: Path, text: str) -> None:
     """A file of comments alone is read, and sets no key."""
     _write(tmp_path, text)
     policy = read_policy(str(tmp_path))
-    assert (policy.standing, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset())
+    assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset())
 
 
 def test_a_good_policy_is_read(tmp_path: Path) -> None:
     """What the file sets is in force, and declared."""
     _write(tmp_path, "version: 1\nsession:\n  brief_interval_minutes: 7\n")
     policy = read_policy(str(tmp_path))
-    assert policy.standing is PolicyStatus.READ
+    assert policy.status is PolicyStatus.READ
     assert policy.settings.session.brief_interval_minutes == 7
     assert policy.declared == {"version", "session.brief_interval_minutes"}
     assert checked(policy) is policy
@@ -73,7 +73,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
     """An interval that is no whole number of minutes from 1 to 1440 is refused as spelled, and the default holds."""
     _write(tmp_path, f"session:\n  brief_interval_minutes: {value}\n  wake_limit: 3\n")
     policy = read_policy(str(tmp_path))
-    assert policy.standing is PolicyStatus.FAULTY
+    assert policy.status is PolicyStatus.FAULTY
     assert _only_sentence(policy) == (
         f"{POLICY_FILE}: session.brief_interval_minutes is {told}; "
         "write a whole number of minutes from 1 to 1440; the default 20 holds"
@@ -142,7 +142,7 @@ def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes
     """A file that is not read whole is one fault that says where, and every default holds."""
     _write(tmp_path, text)
     policy = read_policy(str(tmp_path))
-    assert policy.standing is PolicyStatus.UNREADABLE
+    assert policy.status is PolicyStatus.UNREADABLE
     assert policy.settings == Settings()
     assert says in _only_sentence(policy)
     assert _only_sentence(policy).endswith("; the defaults hold")
@@ -167,7 +167,7 @@ def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
 def test_a_file_in_the_place_of_a_folder_is_no_policy(tmp_path: Path) -> None:
     """Where .ai is a file there is no policy, and nothing is wrong."""
     (tmp_path / ".ai").write_text("")
-    assert read_policy(str(tmp_path)).standing is PolicyStatus.ABSENT
+    assert read_policy(str(tmp_path)).status is PolicyStatus.ABSENT
 
 
 def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_link_out_of_the_checkout_is_not_followed(tmp_path: Path, link: str) -
     (root / link).parent.mkdir(parents=True)
     (root / link).symlink_to(outside / link)
     policy = read_policy(str(root))
-    assert policy.standing is PolicyStatus.UNREADABLE
+    assert policy.status is PolicyStatus.UNREADABLE
     assert not policy.settings.session.brief_on_interval
     assert "a link leads out of the checkout" in _only_sentence(policy)
 
@@ -249,7 +249,7 @@ def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path)
     shelf.read(root)
     _write(tmp_path, "session: [\n")
     policy = shelf.read(root)
-    assert policy.standing is PolicyStatus.UNREADABLE
+    assert policy.status is PolicyStatus.UNREADABLE
     assert policy.settings.session.brief_interval_minutes == 7
     assert _only_sentence(policy).endswith("; the last good policy stays in force")
 

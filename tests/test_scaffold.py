@@ -19,7 +19,7 @@ def test_the_skeleton_is_written_and_changes_nothing(tmp_path: Path) -> None:
     assert outcome.written
     assert outcome.path == str(tmp_path / POLICY_FILE)
     policy = read_policy(str(tmp_path))
-    assert (policy.standing, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset(KEYS))
+    assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset(KEYS))
 
 
 @pytest.mark.parametrize("there", ["mine: 1\n", ""])

@@ -144,15 +144,15 @@ def test_a_checkout_removed_by_hand_is_away(repo: Lab) -> None:
     koda = repo.worktree("koda")
     one = service(repo, Known([episode("e2", str(koda))]))
 
-    async def standing() -> str:
+    async def condition() -> str:
         peers = (await one.brief(str(repo.repo), None, local=False)).value.sections[1]
         assert peers.data is not None
-        return peers.data.boards[1].standing
+        return peers.data.boards[1].condition
 
     async def story() -> tuple[str, str]:
-        before = await standing()
+        before = await condition()
         shutil.rmtree(koda)
-        return before, await standing()
+        return before, await condition()
 
     assert asyncio.run(story()) == ("ready", "away")
 

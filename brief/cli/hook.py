@@ -57,6 +57,6 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
 def _start_server(call: Call) -> None:
     """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
     policy = read_policy(call.here.root)
-    if policy.standing in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
+    if policy.status in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
         with contextlib.suppress(OSError, UnprovenStateError):
             begin(call.here)

@@ -56,7 +56,7 @@ def check_policy(args: argparse.Namespace) -> int:
     """Tell every fault of the policy."""
     policy = checked(read_policy(located(args).root))
     say(
-        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults hold' if policy.standing == 'absent' else 'good'}\n"
+        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults hold' if policy.status == 'absent' else 'good'}\n"
     )
     return ANSWERED
 
@@ -67,11 +67,11 @@ def show_policy(args: argparse.Namespace) -> int:
     rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
     if args.format == "json":
         told = {key: {"value": value, "source": source} for key, value, source in rows}
-        document = {"path": wire(policy.path), "standing": policy.standing, "keys": told, "faults": _faults(policy)}
+        document = {"path": wire(policy.path), "status": policy.status, "keys": told, "faults": _faults(policy)}
         say(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
         return ANSWERED
     width = max(len(key) for key in KEYS)
-    say(f"{clean(wire(policy.path), 1_000)} ({policy.standing})\n")
+    say(f"{clean(wire(policy.path), 1_000)} ({policy.status})\n")
     for key, value, source in rows:
         say(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")
     for sentence in (*_faults(policy), switch_reason(policy)):

@@ -51,21 +51,21 @@ def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone")
     return _understood(entry, answer, kind)
 
 
-def unread(entry: Entry, standing: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
+def unread(entry: Entry, condition: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
     """A server of whose boards nothing is known."""
-    board = _board(entry, standing, reason, None, kind)
-    return Neighbour(board, gap=f"{_name_of(board)} is {standing}: {clean(reason, 400)}")
+    board = _board(entry, condition, reason, None, kind)
+    return Neighbour(board, gap=f"{_name_of(board)} is {condition}: {clean(reason, 400)}")
 
 
 def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
     """The answer of a server that a newer one has replaced: told as that, with the count if it gave one."""
     reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
-    return Neighbour(answer.board.model_copy(update={"standing": "superseded", "reason": reason}), answer.peers)
+    return Neighbour(answer.board.model_copy(update={"condition": "superseded", "reason": reason}), answer.peers)
 
 
 def _understood(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
     told = _told(entry, answer, kind)
-    if answer.headers.get("majordomus-standing") == "superseded":
+    if answer.headers.get("majordomus-lease") == "superseded":
         reason = f"epoch {entry.epoch} (pid {entry.pid}) lost its lock and writes nothing more"
         return Neighbour(_board(entry, "superseded", reason, told.board.count, kind), told.peers)
     return told
@@ -111,7 +111,7 @@ def _name_of(board: Board) -> str:
     return f"clone {path}" if board.kind == "clone" else f"the other server of {path}"
 
 
-def _board(entry: Entry, standing: NeighbourCondition, reason: str | None, count: int | None, kind: Kind) -> Board:
+def _board(entry: Entry, condition: NeighbourCondition, reason: str | None, count: int | None, kind: Kind) -> Board:
     path = entry.root or entry.common_dir
     name = os.path.basename(path.rstrip("/")) or path
-    return Board(kind=kind, name=name, path=path, standing=standing, reason=reason, count=count)
+    return Board(kind=kind, name=name, path=path, condition=condition, reason=reason, count=count)

@@ -96,7 +96,7 @@ class Neighbours:
         quiet = {path: seconds for path, seconds in waited.items() if 0 <= seconds < SILENT_SECONDS}
         told = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._kind)
         self._silent = {path: self._silent[path] for path in quiet}
-        self._silent |= {entry.socket: now for entry, answer in told if answer.board.standing == "silent"}
+        self._silent |= {entry.socket: now for entry, answer in told if answer.board.condition == "silent"}
         told += [
             (entry, _remembered(entry, quiet[entry.socket], self._kind(entry)))
             for entry in kin

@@ -51,14 +51,14 @@ class Names(Wire):
 class DeriveState:
     """`held` is what the kernel says, `stale` a free lock that still carries a name; `reason` tells what is amiss."""
 
-    standing: Literal["free", "held", "stale"]
+    state: Literal["free", "held", "stale"]
     holder: Holder | None = None
     waiting: int = 0
     reason: str | None = None
 
 
-def standing(state_dir: str) -> DeriveState:
-    """The standing of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at.
+def read_lock(state_dir: str) -> DeriveState:
+    """The state of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at.
 
     Raises UnprovenStateError where the folder may be somebody else's.
     """

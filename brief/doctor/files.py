@@ -31,8 +31,8 @@ def policy(here: Located) -> Finding:
     found = read_policy(here.root)
     return judge_policy(
         [fault.sentence for fault in found.faults],
-        readable=found.standing is not PolicyStatus.UNREADABLE,
-        present=found.standing is not PolicyStatus.ABSENT,
+        readable=found.status is not PolicyStatus.UNREADABLE,
+        present=found.status is not PolicyStatus.ABSENT,
     )
 
 

@@ -120,7 +120,7 @@ def list_text(answer: Episodes) -> str:
     """A line for each episode, as the board orders them, then the closed ones, the latest first."""
     count = len(answer.open)
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
-    lines += [_line(one.episode, one.state, one.standing, answer.at) for one in answer.open]
+    lines += [_line(one.episode, one.state, one.liveness, answer.at) for one in answer.open]
     lines += [
         f"  {e.id}  closed {ago(answer.at - e.closed)}: {clean(e.closed_reason or '')}"
         for e in answer.closed
@@ -129,8 +129,8 @@ def list_text(answer: Episodes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(episode: Episode, state: EpisodeState, standing: str, at: datetime) -> str:
-    told = {"unheard": "unheard since the server started", "silent": "silent"}.get(standing, state.value)
+def _line(episode: Episode, state: EpisodeState, liveness: str, at: datetime) -> str:
+    told = {"unheard": "unheard since the server started", "silent": "silent"}.get(liveness, state.value)
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
     times = f"open {elapsed(at - episode.since)}, heard {ago(at - episode.heard)}"
     return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"

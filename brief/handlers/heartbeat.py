@@ -18,7 +18,7 @@ from brief.core.sessions.episode import Episode, checked_id, is_of_another
 from brief.core.sessions.start_text import prompt_text
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
-from brief.core.wakes.rules import WakeStatus, standing
+from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Outcome, WakeState, unchanged
 from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.outbox import PromptToSubmit, concluded, due_at, handed_out
@@ -123,7 +123,7 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
         interval_minutes=here.query.settings.session.brief_interval_minutes,
         switch="on" if rules.on else "off",
         reason=reason,
-        wakes=standing(waking.cadence, rules),
+        wakes=wake_status(waking.cadence, rules),
         due=due_at(waking, rules, service.board.wakes.instant(now)),
     )
 

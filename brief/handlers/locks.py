@@ -17,7 +17,7 @@ from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import stands
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
-from brief.notices.locking import Held, Placed, Request, Stands, place, release, standing
+from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
 from brief.sections.alerts import lock_owners, notice_folders, untrusted_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
@@ -48,7 +48,7 @@ class LocksInputs(SessionInputs):
 
 
 class Lock(Wire):
-    """A lock that stands. `since` as its file says, `owner` whether its session lives, `standing` how it names its owner."""
+    """A lock that stands. `since` as its file says, `owner` whether its session lives, `naming` how it names its owner."""
 
     component: str | None
     slug: str
@@ -57,7 +57,7 @@ class Lock(Wire):
     since: str | None
     expires: str | None
     owner: Owner
-    standing: LockClass
+    naming: LockClass
     must_name_owner: bool
     path: str
 
@@ -131,7 +131,7 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
 
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        found = standing(_folders(service, request), _stands(service, request, owner))
+        found = held_locks(_folders(service, request), _stands(service, request, owner))
         unread = _with_untrusted(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
@@ -187,7 +187,7 @@ def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
         since=_spelled(lock.created),
         expires=_spelled(lock.expires),
         owner=owner,
-        standing=lock_class(lock),
+        naming=lock_class(lock),
         must_name_owner=must,
         path=wire(path),
     )
@@ -260,7 +260,7 @@ def _line(lock: Lock) -> str:
 
 def audit_text(answer: Locks) -> str:
     """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
-    lines = [f"{_verdict(lock)}  {lock.standing:<14} {_line(lock).strip()}" for lock in answer.locks]
+    lines = [f"{_verdict(lock)}  {lock.naming:<14} {_line(lock).strip()}" for lock in answer.locks]
     if not answer.fully_read:
         lines.append(f"warn  unread         {clean(answer.unread_summary, 400)}")
     lines += [f"warn  unread         {clean(line, 400)}" for line in (*answer.unread, *answer.unlisted)]
@@ -268,7 +268,7 @@ def audit_text(answer: Locks) -> str:
 
 
 def _verdict(lock: Lock) -> str:
-    if lock.standing is LockClass.OK:
+    if lock.naming is LockClass.OK:
         return "ok  "
     return "fail" if lock.must_name_owner else "warn"
 
@@ -278,6 +278,6 @@ def audit_exit(answer: Locks) -> int:
 
     A single file that cannot be read is told, and held against nobody.
     """
-    if any(lock.must_name_owner and lock.standing is not LockClass.OK for lock in answer.locks):
+    if any(lock.must_name_owner and lock.naming is not LockClass.OK for lock in answer.locks):
         return FAILED
     return NOT_ALL_READ if answer.unlisted else ANSWERED

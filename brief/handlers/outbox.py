@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timedelta
 
 from brief.core.model.brief import EpisodeState, Wire
-from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, standing
+from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, wake_status
 from brief.core.wakes.state import Change, Outcome, Prompt, WakeState, offered, recomposed, tidied, told_outcome
 from brief.handlers.session_context import aside
 from brief.handlers.waking import composed_wake
@@ -72,7 +72,7 @@ def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[Wak
 
 def due_at(waking: WakeState, rules: Rules, now: Instant) -> datetime | None:
     """When a wake of the session is due; None where none will be, as long as nothing changes."""
-    if standing(waking.cadence, rules) is not WakeStatus.ON:
+    if wake_status(waking.cadence, rules) is not WakeStatus.ON:
         return None
     return waking.prompt.composed if waking.prompt else now.wall + remaining(waking.anchor, rules.interval, now)
 

@@ -12,7 +12,7 @@ from brief.core.model.brief import EpisodeState, Moment, Wire
 from brief.core.model.errors import ConflictError, MajordomusError
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span
-from brief.core.wakes.rules import WakeStatus, standing
+from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Change, WakeState, prompted, queued, unchanged, withdrawn
 from brief.handlers.outbox import due_at
 from brief.handlers.shape import Inputs, SessionInputs
@@ -58,7 +58,7 @@ class SessionWakes(Wire):
     checkout: str
     state: EpisodeState
     task: str | None
-    standing: WakeStatus
+    status: WakeStatus
     reason: str | None
     due: Moment | None
     waiting: WaitingWake | None
@@ -108,7 +108,7 @@ def _one(
     nothing = WakeState(anchor=service.board.wakes.instant(service.now()), all_paused=paused)
     try:
         waking = wakings.get(episode.id) or service.board.waking(episode.id) or nothing
-        stands, reason, due = _standing(service, episode, waking)
+        stands, reason, due = _status(service, episode, waking)
     except MajordomusError as fault:
         waking, stands, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
     prompt = waking.prompt
@@ -118,7 +118,7 @@ def _one(
         checkout=episode.checkout,
         state=known.state,
         task=task.title if task else None,
-        standing=stands,
+        status=stands,
         reason=reason,
         due=due,
         waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
@@ -141,12 +141,12 @@ def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
     return "the draft in its box to be sent or removed" if channel.draft else "its next look"
 
 
-def _standing(
+def _status(
     service: RepositoryService, episode: Episode, waking: WakeState
 ) -> tuple[WakeStatus, str | None, datetime | None]:
     request = service.request_context(episode.checkout, episode.id)
     rules, off = rules_for(service, request, episode.id)
-    stands = standing(waking.cadence, rules)
+    stands = wake_status(waking.cadence, rules)
     reasons = {
         WakeStatus.ON: None,
         WakeStatus.OFF: off,
@@ -185,7 +185,7 @@ def _told(one: SessionWakes, at: datetime) -> str:
         )
     if one.due is not None:
         return f"woken next in {span(one.due - at)}"
-    return f"{one.standing}: {clean(one.reason or '', 400)}"
+    return f"{one.status}: {clean(one.reason or '', 400)}"
 
 
 def _counted(line: LedgerLine) -> str:

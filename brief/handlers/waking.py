@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from brief.core.text.brief_digest import facts
-from brief.core.wakes.rules import Rules, WakeStatus, rules, standing
+from brief.core.wakes.rules import Rules, WakeStatus, rules, wake_status
 from brief.core.wakes.state import Prompt, owes_with_prompt, prompted
 from brief.core.wakes.wake_text import wake_text
 from brief.handlers.session_context import shown_to
@@ -83,7 +83,7 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
         await asyncio.sleep(CARRIER_SECONDS / 10)
     rules, _ = rules_for(service, request, session)
     waking = await in_thread(lambda: service.board.waking(session))
-    return rules.on if waking is None else standing(waking.cadence, rules) is WakeStatus.ON
+    return rules.on if waking is None else wake_status(waking.cadence, rules) is WakeStatus.ON
 
 
 def owes_brief(service: RepositoryService, request: RequestContext) -> bool:

@@ -30,7 +30,7 @@ class Installed(Wire):
     provider: str
     scope: Scope
     path: str
-    standing: Literal["absent", "as written", "edited", "foreign"]
+    state: Literal["absent", "as written", "edited", "foreign"]
     changed: tuple[str, ...]
     off: str | None
     client: str | None
@@ -57,7 +57,7 @@ def installed(place: Place, found: Found, off: str | None, seen: Client | None, 
         provider=place.mod.provider,
         scope=place.scope,
         path=wire(str(place.path)),
-        standing=ours if found.is_ours else "absent" if found.kind == "nothing" else "foreign",
+        state=ours if found.is_ours else "absent" if found.kind == "nothing" else "foreign",
         changed=tuple(wire(name) for name in changed),
         off=off,
         client=seen.version if seen else None,
@@ -78,17 +78,17 @@ def status_text(status: CaptureStatus) -> str:
 def _lines(mod: Installed) -> list[tuple[int, str]]:
     """Each line and how deep it stands."""
     title = f"{mod.mod} for the {mod.scope}"
-    if mod.standing == "absent":
+    if mod.state == "absent":
         return _absent(mod, title)
-    if mod.standing == "foreign":
+    if mod.state == "foreign":
         left = "this tool did not put it there, leaves it as it is, and says nothing of what the client makes of it"
         return [(0, f"{title}: foreign: {mod.path}"), (1, left)]
     edited = ", ".join(mod.changed[:_TOLD]) + (", ..." if len(mod.changed) > _TOLD else "")
-    standing = f"{mod.standing} ({edited})" if mod.changed else mod.standing
+    state = f"{mod.state} ({edited})" if mod.changed else mod.state
     off = [] if mod.off is None else [(1, mod.off)]
     loads = "nothing that is known of keeps it from loading" if not mod.reasons else "does not load it as it stands:"
     verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {loads}")
-    return [(0, f"{title}: {standing}: {mod.path}"), *off, verdict, *((2, reason) for reason in mod.reasons)]
+    return [(0, f"{title}: {state}: {mod.path}"), *off, verdict, *((2, reason) for reason in mod.reasons)]
 
 
 def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:

@@ -245,7 +245,7 @@ def _released(each: LockFile, *, even_tracked: bool) -> Released:
 # ---------------------------------------------------------------- what stands
 
 
-def standing(folders: Sequence[str], stands: Stands) -> LockState:
+def held_locks(folders: Sequence[str], stands: Stands) -> LockState:
     """The locks that stand in the folders now."""
     found = survey(folders)
     locks = tuple((each.notice, each.file.path) for each in found.files if each.notice and stands(each.notice))

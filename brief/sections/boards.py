@@ -38,21 +38,21 @@ def checkout_boards(
 def headline(count: int, boards: Sequence[Board]) -> str:
     """How many others there are, in how many checkouts and clones, and which of those could not be read."""
     checkouts = [board for board in boards if board.kind == "checkout"]
-    missing = Counter(board.standing for board in checkouts if board.standing != "ready")
-    told = "".join(f", {count} of them {standing}" for standing, count in sorted(missing.items()))
-    clones = _clones_told(Counter(board.standing for board in boards if board.kind == "clone"))
+    missing = Counter(board.condition for board in checkouts if board.condition != "ready")
+    told = "".join(f", {count} of them {condition}" for condition, count in sorted(missing.items()))
+    clones = _clones_told(Counter(board.condition for board in boards if board.kind == "clone"))
     told += "," if told and clones.startswith(" and") else ""
-    servers = Counter(board.standing for board in boards if board.kind == "server")
-    others = "".join(f", {_counted(count, 'other server')} {standing}" for standing, count in sorted(servers.items()))
+    servers = Counter(board.condition for board in boards if board.kind == "server")
+    others = "".join(f", {_counted(count, 'other server')} {condition}" for condition, count in sorted(servers.items()))
     return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{told}{clones}{others}"
 
 
 def board_rows(boards: Iterable[Board]) -> list[str]:
     """A line for each board that is not simply there."""
     return [
-        f"{_place(board)} is {board.standing}: {clean(board.reason or '', 400)}"
+        f"{_place(board)} is {board.condition}: {clean(board.reason or '', 400)}"
         for board in boards
-        if board.standing != "ready"
+        if board.condition != "ready"
     ]
 
 
@@ -60,7 +60,7 @@ def _board(checkout: Checkout, counts: Counter[str]) -> Board:
     path = wire(checkout.root)
     count = counts.get(path, 0)
     condition, reason = _condition(checkout, count)
-    return Board(kind="checkout", name=_name(path), path=path, standing=condition, reason=reason, count=count)
+    return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
 def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> Board:
@@ -72,7 +72,7 @@ def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> B
     else:
         why = ": the repository is bare (core.bare), and so it has no checkout there" if is_bare else ""
         condition, reason = "away", f"git does not list it{why}"
-    return Board(kind="checkout", name=_name(path), path=path, standing=condition, reason=reason, count=count)
+    return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
 def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
@@ -93,11 +93,13 @@ def _name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or path
 
 
-def _clones_told(standings: Counter[str]) -> str:
-    """The clones that were read, then the rest by their standings: ` and 2 clones, 1 clone silent`."""
-    ready = standings.pop("ready", 0)
+def _clones_told(conditions: Counter[str]) -> str:
+    """The clones that were read, then the rest by their conditions: ` and 2 clones, 1 clone silent`."""
+    ready = conditions.pop("ready", 0)
     read = f" and {_counted(ready, 'clone')}" if ready else ""
-    return read + "".join(f", {_counted(count, 'clone')} {standing}" for standing, count in sorted(standings.items()))
+    return read + "".join(
+        f", {_counted(count, 'clone')} {condition}" for condition, count in sorted(conditions.items())
+    )
 
 
 def _counted(count: int, thing: str) -> str:

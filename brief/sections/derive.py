@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from brief.core.model.brief import DeriveData, DeriveSection, Row, Status
 from brief.core.text.sanitize import clean
-from brief.derive.lock_state import DeriveState, standing
+from brief.derive.lock_state import DeriveState, read_lock
 from brief.sections.context import SectionContext, SectionQuery
 
 
 def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # noqa: ARG001 - every owner is asked alike
     """Free, or who holds it, as the kernel says at this moment."""
-    found = standing(context.state_dir)
+    found = read_lock(context.state_dir)
     return DeriveSection(
-        status=Status.READ if found.reason is None or found.standing == "stale" else Status.PARTIAL,
+        status=Status.READ if found.reason is None or found.state == "stale" else Status.PARTIAL,
         headline=_headline(found),
         rows=(Row(text=clean(found.reason)),) if found.reason else (),
         data=DeriveData(
-            standing=found.standing,
+            state=found.state,
             holder=found.holder.model_dump(mode="json") if found.holder else None,
             waiting=found.waiting,
         ),
-        reason=found.reason if found.reason is not None and found.standing != "stale" else None,
+        reason=found.reason if found.reason is not None and found.state != "stale" else None,
         as_of=context.now(),
     )
 
 
 def _headline(found: DeriveState) -> str:
-    if found.standing == "free":
+    if found.state == "free":
         return "free"
     waiting = f", {found.waiting} waiting" if found.waiting else ""
     by = f" by {clean(found.holder.checkout, 80)}, {clean(found.holder.command, 80)}" if found.holder else ""
-    return f"{found.standing}{by}{waiting}"
+    return f"{found.state}{by}{waiting}"

@@ -26,7 +26,7 @@ def told_once(neighbours: tuple[Neighbour, ...], told: AbstractSet[str]) -> tupl
     best: dict[str, tuple[tuple[bool, bool], int]] = {}
     for at, neighbour in enumerate(neighbours):
         for peer in neighbour.peers:
-            rank = (neighbour.board.standing == "ready", peer.standing == "heard")
+            rank = (neighbour.board.condition == "ready", peer.liveness == "heard")
             if peer.episode not in best or rank > best[peer.episode][0]:
                 best[peer.episode] = (rank, at)
     mine = {episode: at for episode, (_, at) in best.items() if episode not in told}
@@ -37,6 +37,6 @@ def told_once(neighbours: tuple[Neighbour, ...], told: AbstractSet[str]) -> tupl
 
 
 def _left(neighbour: Neighbour, peers: tuple[Peer, ...]) -> Neighbour:
-    ready = neighbour.board.standing == "ready"
+    ready = neighbour.board.condition == "ready"
     board = neighbour.board.model_copy(update={"count": len(peers)}) if ready else neighbour.board
     return Neighbour(board, peers, neighbour.gap)

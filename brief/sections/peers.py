@@ -163,9 +163,9 @@ def _state(peer: Peer, now: datetime) -> str:
     state = "state unknown" if peer.state is EpisodeState.UNKNOWN else str(peer.state)
     if peer.source == "seen":
         return f"{state} (seen, by its folder only)"
-    if peer.standing == "heard":
+    if peer.liveness == "heard":
         return state
-    told = f"{peer.standing} for {elapsed(now - peer.heard)}" if peer.heard is not None else "never heard"
+    told = f"{peer.liveness} for {elapsed(now - peer.heard)}" if peer.heard is not None else "never heard"
     return told if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {told}"
 
 

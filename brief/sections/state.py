@@ -11,7 +11,7 @@ from brief.core.policy.settings import Settings
 from brief.core.sessions.episode import KnownEpisode
 from brief.core.sessions.task import Task, believable_next, is_ageing
 from brief.core.text.sanitize import ago, clean
-from brief.core.wakes.rules import MINUTE, WakeStatus, rules, standing
+from brief.core.wakes.rules import MINUTE, WakeStatus, rules, wake_status
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 
 
@@ -60,7 +60,7 @@ def _kept(context: SectionContext, own: KnownEpisode | None, query: SectionQuery
     waking = context.sessions.waking(own.episode.id) if own else None
     if waking is None:
         return _Kept(WakeStatus.ON, None)
-    return _Kept(standing(waking.cadence, rules(query.settings, MINUTE)), waking.paused_since)
+    return _Kept(wake_status(waking.cadence, rules(query.settings, MINUTE)), waking.paused_since)
 
 
 def _wake_rows(kept: _Kept, query: SectionQuery, now: datetime) -> tuple[Row, ...]:
@@ -114,7 +114,7 @@ def _episode_fact(own: KnownEpisode) -> EpisodeFact:
         branch=episode.branch,
         since=episode.since,
         heard=episode.heard,
-        standing=own.standing,
+        liveness=own.liveness,
     )
 
 

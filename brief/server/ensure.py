@@ -104,8 +104,8 @@ def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
         return None, clean(declined, 400), False
     if answer.status != 200 or not isinstance(status, dict):
         return None, f"the answer is {answer.status}: {clean(str(status))}", True
-    if status.get("standing") != "holds":
-        return None, f"epoch {status.get('epoch')} is {clean(str(status.get('standing')))}", True
+    if status.get("lease") != "holds":
+        return None, f"epoch {status.get('epoch')} is {clean(str(status.get('lease')))}", True
     return status, "", False
 
 

@@ -23,7 +23,7 @@ NO_GUESSING = (b"x-content-type-options", b"nosniff")
 
 
 class Envelope:
-    """Marks every answer with epoch, repository and standing, notes that somebody called, bounds bodies, and guards TCP."""
+    """Marks every answer with epoch, repository and lease, notes that somebody called, bounds bodies, and guards TCP."""
 
     def __init__(self, app: ASGIApp, holder: Holder) -> None:
         self.app = app
@@ -40,7 +40,7 @@ class Envelope:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *self._own, self._standing()]
+                message["headers"] = [*message["headers"], *self._own, self._lease()]
                 receipt.begin(message["status"])
             elif delivery.is_awaited and not message.get("more_body"):
                 receipt.watch()
@@ -63,8 +63,8 @@ class Envelope:
                 if delivery.is_awaited:
                     await delivery.conclude(await receipt.reached())
 
-    def _standing(self) -> tuple[bytes, bytes]:
-        return b"majordomus-standing", self.holder.standing.encode()
+    def _lease(self) -> tuple[bytes, bytes]:
+        return b"majordomus-lease", self.holder.lease_state.encode()
 
 
 def _bounded(receive: Receive) -> Receive:

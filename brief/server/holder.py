@@ -112,7 +112,7 @@ class Holder:
         )
 
     @property
-    def standing(self) -> Literal["holds", "superseded"]:
+    def lease_state(self) -> Literal["holds", "superseded"]:
         """Whether what it says is the word of the lease holder, in one word."""
         return "superseded" if self.is_superseded else "holds"
 

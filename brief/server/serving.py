@@ -25,7 +25,7 @@ class StopInputs(ServerInputs):
 
 
 class ServerStatus(Wire):
-    """Who holds the repository; `standing` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
+    """Who holds the repository; `lease` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
 
     `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
     was stored and is lost, or lies aside in a damaged database.
@@ -35,7 +35,7 @@ class ServerStatus(Wire):
     pid: int
     epoch: int
     version: str
-    standing: str
+    lease: str
     socket: str
     tcp: str | None
     since: Moment
@@ -96,7 +96,7 @@ def _needed_for(holder: Holder, service: RepositoryService) -> str | None:
     """
     if holder.under_way:
         return f"calls under way: {holder.under_way}"
-    waiting = sum(one.standing == "heard" and is_waiting(one.episode.state) for one in service.board.known())
+    waiting = sum(one.liveness == "heard" and is_waiting(one.episode.state) for one in service.board.known())
     return f"sessions that wait for a human: {waiting}" if waiting else None
 
 
@@ -106,7 +106,7 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
         pid=holder.pid,
         epoch=holder.lease.epoch,
         version=holder.version,
-        standing=holder.standing,
+        lease=holder.lease_state,
         socket=wire(str(holder.socket)),
         tcp=holder.tcp,
         since=holder.since,

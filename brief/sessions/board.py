@@ -377,13 +377,13 @@ class Board:
         return task
 
     def _known(self, episode: Episode) -> KnownEpisode:
-        """The episode and its standing; made once for as long as both stay the same, since everybody asks for all."""
-        card, standing = self._cards.get(episode.id), self._standing(episode.id)
-        if card is None or card.episode is not episode or card.standing != standing:
-            card = self._cards[episode.id] = KnownEpisode(episode=episode, standing=standing)
+        """The episode and its liveness; made once for as long as both stay the same, since everybody asks for all."""
+        card, liveness = self._cards.get(episode.id), self._liveness(episode.id)
+        if card is None or card.episode is not episode or card.liveness != liveness:
+            card = self._cards[episode.id] = KnownEpisode(episode=episode, liveness=liveness)
         return card
 
-    def _standing(self, episode_id: str) -> Liveness:
+    def _liveness(self, episode_id: str) -> Liveness:
         if episode_id in self._silent:
             return "silent"
         return "heard" if episode_id in self._heard else "unheard"

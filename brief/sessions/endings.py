@@ -71,7 +71,7 @@ class Endings:
     def _ending(self, known: KnownEpisode, life: Life) -> str | None:
         episode = known.episode
         is_removed = life is Life.UNKNOWN and find_checkout(self._common_dir, episode.checkout) is ABSENT
-        return ending(episode, life, self._now(), is_removed=is_removed, is_silent=known.standing == "silent")
+        return ending(episode, life, self._now(), is_removed=is_removed, is_silent=known.liveness == "silent")
 
     def _end(self, episode_id: str, reason: str) -> None:
         with contextlib.suppress(ConflictError, NotFoundError):  # its session closed it meanwhile

@@ -48,4 +48,4 @@ def process_lives(processes: Iterable[Process]) -> Iterator[Life]:
 def known_life(known: KnownEpisode) -> Life:
     """Whether the session of an open episode lives, as board, locks and notices all have it."""
     process = known.episode.process
-    return session_life(Life.UNKNOWN if process is None else process_life(process), known.standing)
+    return session_life(Life.UNKNOWN if process is None else process_life(process), known.liveness)

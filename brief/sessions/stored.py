@@ -36,7 +36,7 @@ class StoredSessions:
         """The episodes that were open when last stored."""
         with self._opened() as database:
             stored = rows.open_episodes(database) if database else ()
-        return tuple(KnownEpisode(episode=episode, standing="unheard") for episode in stored)
+        return tuple(KnownEpisode(episode=episode, liveness="unheard") for episode in stored)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
         """The one of them with this id; None where none is."""
@@ -57,7 +57,7 @@ class StoredSessions:
             stored = rows.get_episode(database, episode_id) if database else None
         if stored is None:
             return Owner.UNKNOWN
-        return Owner(known_life(KnownEpisode(episode=stored, standing="unheard"))) if stored.is_open else Owner.GONE
+        return Owner(known_life(KnownEpisode(episode=stored, liveness="unheard"))) if stored.is_open else Owner.GONE
 
     def ended(self) -> Mapping[str, Ended]:
         """The closed sessions of which somebody said that they ended."""

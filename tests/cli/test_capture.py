@@ -136,17 +136,17 @@ def test_status(lab: Lab) -> None:
     """`status` tells not installed, as written, edited with the files, and foreign."""
     write_policy(lab, ON)
 
-    def standing() -> str:
+    def state() -> str:
         return lab.majordomus("capture", "status").stdout.splitlines()[0].split(": ")[1]
 
     target = lab.repo / PATH
-    assert standing() == "not installed; majordomus capture install puts it there"
+    assert state() == "not installed; majordomus capture install puts it there"
     lab.majordomus("capture", "install")
-    assert standing() == "as written"
+    assert state() == "as written"
     (target / "hooks/register.ts").write_text("// mine\n")
-    assert standing() == "edited (hooks/register.ts)"
+    assert state() == "edited (hooks/register.ts)"
     (target / ".majordomus.json").unlink()
-    assert standing() == "foreign"
+    assert state() == "foreign"
 
 
 def test_status_tells_that_trust_is_missing(lab: Lab) -> None:
@@ -167,17 +167,17 @@ def test_status_changes_nothing(lab: Lab) -> None:
 
 
 def test_status_as_json(lab: Lab, tmp_path: Path) -> None:
-    """As JSON every mod has its place, its standing, why it may not be there, and what keeps it from loading."""
+    """As JSON every mod has its place, its state, why it may not be there, and what keeps it from loading."""
     status = json.loads(lab.majordomus("capture", "status", "--format", "json").stdout)
     (mod,) = status["mods"]
     assert status["schema"] == "majordomus.capture/v1"
-    assert (mod["mod"], mod["scope"], mod["standing"]) == ("majordomus-brief", "project", "absent")
+    assert (mod["mod"], mod["scope"], mod["state"]) == ("majordomus-brief", "project", "absent")
     assert mod["off"] == "no policy here (majordomus init writes one)"
     assert (mod["client"], mod["reasons"], mod["instead"], status["settings"]) == (None, [], None, [])
     write_policy(lab, ON)
     lab.majordomus("capture", "install")
     (mod,) = json.loads(lab.majordomus("capture", "status", "--format", "json").stdout)["mods"]
-    assert (mod["standing"], mod["off"]) == ("as written", None)
+    assert (mod["state"], mod["off"]) == ("as written", None)
     assert any("does not trust" in reason for reason in mod["reasons"])
 
 

@@ -123,7 +123,7 @@ def test_show(lab: Lab) -> None:
     assert keys["session.brief_interval_minutes"] == {"value": 7, "source": "policy"}
     assert keys["session.wake_limit"] == {"value": 12, "source": "default, since the file's value is faulty"}
     assert keys["server.port"] == {"value": None, "source": "default"}
-    assert (document["standing"], len(document["faults"])) == ("faulty", 2)
+    assert (document["status"], len(document["faults"])) == ("faulty", 2)
     printed = told(lab, "policy", "show")
     assert all(key in printed for key in KEYS)
     assert printed.count("note: ") == 3

@@ -20,7 +20,7 @@ def test_from_start_to_stop(lab: Lab) -> None:
     assert first.stdout.startswith(f"started: pid {holder(lab)} holds {lab.common_dir}\n")
     assert again.stdout.startswith(f"already there: pid {holder(lab)} holds")
     status = ServerStatus.model_validate_json(lab.majordomus("serve", "status", "--format", "json").stdout)
-    assert (status.standing, status.common_dir, status.episodes) == ("holds", lab.common_dir, 0)
+    assert (status.lease, status.common_dir, status.episodes) == ("holds", lab.common_dir, 0)
     stopped = lab.majordomus("serve", "stop")
     assert stopped.returncode == 0
     assert stopped.stdout == f"stopped: pid {status.pid}, which held {lab.common_dir} as epoch {status.epoch}\n"

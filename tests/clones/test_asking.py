@@ -26,7 +26,13 @@ def test_a_server_that_answers_is_ready(lab: Lab) -> None:
     assert told.data is not None
     neighbour = asked(made, saying(made, told.model_dump_json().encode()))
     board = neighbour.board
-    assert (board.kind, board.name, board.path, board.standing, board.count) == ("clone", "koda", made.root, "ready", 2)
+    assert (board.kind, board.name, board.path, board.condition, board.count) == (
+        "clone",
+        "koda",
+        made.root,
+        "ready",
+        2,
+    )
     assert neighbour.peers == told.data.peers
     assert neighbour.gap is None
 
@@ -48,7 +54,7 @@ def test_a_server_that_never_answers_is_silent(lab: Lab, behave: Behaviour) -> N
     """No whole answer in time is silence, and never an empty board."""
     made = entry(lab.runtime)
     neighbour = asked(made, behave)
-    assert (neighbour.board.standing, neighbour.board.count) == ("silent", None)
+    assert (neighbour.board.condition, neighbour.board.count) == ("silent", None)
     assert neighbour.board.reason == f"its server (pid {made.pid}) gave no answer within 250 ms"
     assert neighbour.gap is not None
 
@@ -66,14 +72,14 @@ def test_a_server_with_a_full_queue_is_silent(lab: Lab) -> None:
         neighbour = ask_server(made)
         for caller in waiting:
             caller.close()
-    assert neighbour.board.standing == "silent"
+    assert neighbour.board.condition == "silent"
 
 
 def test_a_socket_that_nobody_serves_is_refused(lab: Lab) -> None:
     """A process that runs with nobody at its socket is told as that."""
     made = entry(lab.runtime)
     neighbour = ask_server(made)
-    assert neighbour.board.standing == "refused"
+    assert neighbour.board.condition == "refused"
     assert "cannot be asked: No such file or directory" in (neighbour.board.reason or "")
 
 
@@ -102,7 +108,7 @@ def test_rubbish_is_refused(lab: Lab, body: bytes, why: str) -> None:
     """What is no peers section is never taken for an empty one."""
     made = entry(lab.runtime)
     neighbour = asked(made, saying(made, body))
-    assert (neighbour.board.standing, neighbour.board.count, neighbour.peers) == ("refused", None, ())
+    assert (neighbour.board.condition, neighbour.board.count, neighbour.peers) == ("refused", None, ())
     assert why in (neighbour.gap or "")
 
 
@@ -118,7 +124,7 @@ def test_rubbish_is_refused(lab: Lab, body: bytes, why: str) -> None:
 def test_somebody_else_is_refused(lab: Lab, behave: Behaviour, why: str) -> None:
     """An answer without the epoch of the entry, or without an end, is not taken."""
     neighbour = asked(entry(lab.runtime), behave)
-    assert neighbour.board.standing == "refused"
+    assert neighbour.board.condition == "refused"
     assert why in (neighbour.board.reason or "")
 
 
@@ -126,17 +132,17 @@ def test_another_epoch_is_refused(lab: Lab) -> None:
     """The server of another repository at the same socket does not answer for this one."""
     made, other = entry(lab.runtime), entry(lab.runtime, "other")
     neighbour = asked(made, saying(other, section(other, "e1").model_dump_json().encode()))
-    assert neighbour.board.standing == "refused"
+    assert neighbour.board.condition == "refused"
     assert neighbour.peers == ()
 
 
-@pytest.mark.parametrize(("version", "standing"), [("0.0.1", "other-version"), (__version__, "refused")])
-def test_an_older_server_that_refuses_the_question_is_told(lab: Lab, version: str, standing: str) -> None:
+@pytest.mark.parametrize(("version", "condition"), [("0.0.1", "other-version"), (__version__, "refused")])
+def test_an_older_server_that_refuses_the_question_is_told(lab: Lab, version: str, condition: str) -> None:
     """Its board is unread, with what it said, and with both versions where they differ."""
     made = entry(lab.runtime, version=version)
     body = json.dumps({"error": "local is no parameter here", "kind": "UsageError", "exit_code": 2}).encode()
     neighbour = asked(made, saying(made, body, status=400))
-    assert (neighbour.board.standing, neighbour.board.count) == (standing, None)
+    assert (neighbour.board.condition, neighbour.board.count) == (condition, None)
     assert "it answered 400: local is no parameter here" in (neighbour.board.reason or "")
     assert ("version 0.0.1" in (neighbour.board.reason or "")) is (version != __version__)
 
@@ -146,7 +152,7 @@ def test_a_server_that_read_nothing_is_refused(lab: Lab) -> None:
     made = entry(lab.runtime)
     unread = PeersSection(status=Status.UNREAD, headline="peers unread", reason="git hangs")
     neighbour = asked(made, saying(made, unread.model_dump_json().encode()))
-    assert (neighbour.board.standing, neighbour.board.reason, neighbour.board.count) == ("refused", "git hangs", None)
+    assert (neighbour.board.condition, neighbour.board.reason, neighbour.board.count) == ("refused", "git hangs", None)
 
 
 def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
@@ -154,7 +160,7 @@ def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
     made = entry(lab.runtime)
     part = section(made, "e1").model_copy(update={"status": Status.PARTIAL, "reason": "one board is locked"})
     neighbour = asked(made, saying(made, part.model_dump_json().encode()))
-    assert (neighbour.board.standing, neighbour.board.count) == ("ready", 1)
+    assert (neighbour.board.condition, neighbour.board.count) == ("ready", 1)
     assert "one board is locked" in (neighbour.gap or "")
 
 
@@ -163,8 +169,8 @@ def test_a_superseded_server_is_told_and_leaves_no_gap(lab: Lab, status: int) ->
     """By its own word it is superseded; its count is what it answered, or null where it answered none."""
     made = entry(lab.runtime)
     body = section(made, "e1").model_dump_json().encode() if status == 200 else b'{"error": "it was moved"}'
-    neighbour = asked(made, saying(made, body, status, standing="superseded"))
-    assert (neighbour.board.standing, neighbour.board.count) == ("superseded", 1 if status == 200 else None)
+    neighbour = asked(made, saying(made, body, status, lease_state="superseded"))
+    assert (neighbour.board.condition, neighbour.board.count) == ("superseded", 1 if status == 200 else None)
     assert "writes nothing more" in (neighbour.board.reason or "")
     assert neighbour.gap is None
 
@@ -173,7 +179,7 @@ def test_a_replaced_server_is_superseded_whatever_it_says(lab: Lab) -> None:
     """One that does not know yet, or does not answer, is told as superseded all the same."""
     made = entry(lab.runtime)
     neighbour = superseded(made, asked(made, silent))
-    assert (neighbour.board.standing, neighbour.board.count, neighbour.gap) == ("superseded", None, None)
+    assert (neighbour.board.condition, neighbour.board.count, neighbour.gap) == ("superseded", None, None)
 
 
 def test_other_peoples_text_is_cleaned_in_sentences(lab: Lab) -> None:

@@ -39,9 +39,9 @@ class Street:
         listed(self.lab.runtime, made)
         return self.running.enter_context(listening(made, silent))
 
-    def standings(self) -> list[str]:
+    def conditions(self) -> list[str]:
         """How every neighbour stands, by path."""
-        return [neighbour.board.standing for neighbour in self.neighbours.read().neighbours]
+        return [neighbour.board.condition for neighbour in self.neighbours.read().neighbours]
 
 
 @pytest.fixture
@@ -100,15 +100,15 @@ def test_silence_is_remembered(street: Street) -> None:
     """A silent server costs its 250 ms once in half a minute, is told as silent meanwhile, and hides nobody."""
     asked = street.hanging(entry(street.lab.runtime, "quiet"))
     street.answering(entry(street.lab.runtime, "there"), "e1")
-    assert street.standings() == ["silent", "ready"]
+    assert street.conditions() == ["silent", "ready"]
     street.now += SILENT_SECONDS - 1
     hood = street.neighbours.read()
-    assert [each.board.standing for each in hood.neighbours] == ["silent", "ready"]
+    assert [each.board.condition for each in hood.neighbours] == ["silent", "ready"]
     assert "gave no answer 29 s ago" in (hood.neighbours[0].board.reason or "")
     assert hood.neighbours[0].gap is not None
     assert len(asked) == 1
     street.now += 1
-    assert street.standings() == ["silent", "ready"]
+    assert street.conditions() == ["silent", "ready"]
     assert len(asked) == 2
 
 
@@ -117,11 +117,11 @@ def test_a_server_that_speaks_again_is_ready(street: Street) -> None:
     made = entry(street.lab.runtime)
     listed(street.lab.runtime, made)
     with listening(made, silent):
-        assert street.standings() == ["silent"]
+        assert street.conditions() == ["silent"]
     street.now += SILENT_SECONDS
     (street.lab.runtime / made.socket).unlink()
     street.answering(made, "e1")
-    assert street.standings() == ["ready"]
+    assert street.conditions() == ["ready"]
 
 
 @pytest.mark.parametrize("speaks", [True, False])
@@ -133,7 +133,7 @@ def test_an_older_server_of_our_own_repository_is_superseded(street: Street, spe
     else:
         street.hanging(old)
     (neighbour,) = street.neighbours.read().neighbours
-    assert (neighbour.board.standing, neighbour.board.count) == ("superseded", 1 if speaks else None)
+    assert (neighbour.board.condition, neighbour.board.count) == ("superseded", 1 if speaks else None)
     assert neighbour.gap is None
 
 
@@ -141,14 +141,14 @@ def test_a_superseded_server_sees_its_holder(street: Street) -> None:
     """A newer server of our own repository is a neighbour that is ready."""
     new = entry(street.lab.runtime, epoch=OWN_EPOCH + 1).model_copy(update={"common_dir": street.lab.common_dir})
     street.answering(new, "e1")
-    assert street.standings() == ["ready"]
+    assert street.conditions() == ["ready"]
 
 
 def test_of_two_servers_of_a_clone_the_older_is_superseded(street: Street) -> None:
     """The epoch tells which of them holds, also where the older one does not answer."""
     street.hanging(entry(street.lab.runtime, epoch=600))
     street.answering(entry(street.lab.runtime, epoch=700), "e1")
-    assert sorted(street.standings()) == ["ready", "superseded"]
+    assert sorted(street.conditions()) == ["ready", "superseded"]
 
 
 def test_unknown_root_commits_are_a_gap(street: Street) -> None:
@@ -195,4 +195,4 @@ def test_an_answer_that_is_read_too_slowly_is_silence(street: Street, monkeypatc
     street.answering(made, "e1")
     monkeypatch.setattr(neighbours_module, "_GRACE_SECONDS", 0.0)
     ((_, neighbour),) = ask_all([made], seconds=0.0)
-    assert neighbour.board.standing == "silent"
+    assert neighbour.board.condition == "silent"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from brief.derive import lock_state as module
-from brief.derive.lock_state import DeriveState, Names, standing
+from brief.derive.lock_state import DeriveState, Names, read_lock
 from brief.support.state_folder import UnprovenStateError
 
 HOLDER = {
@@ -56,8 +56,8 @@ def tell(folder: Path, **told: object) -> None:
 
 
 def ask(folder: Path) -> DeriveState:
-    """The standing of the lock in a folder."""
-    return standing(str(folder))
+    """The read_lock of the lock in a folder."""
+    return read_lock(str(folder))
 
 
 @pytest.fixture(params=["listed by the kernel", "not listed"])
@@ -87,7 +87,7 @@ def test_a_held_lock_names_its_holder_and_who_waits(tmp_path: Path) -> None:
     with taken(tmp_path):
         tell(tmp_path, holder=HOLDER, waiting=2)
         found = ask(tmp_path)
-    assert (found.standing, found.waiting, found.reason) == ("held", 2, None)
+    assert (found.state, found.waiting, found.reason) == ("held", 2, None)
     assert found.holder is not None
     assert found.holder.model_dump(mode="json") == HOLDER
 
@@ -100,7 +100,7 @@ def test_a_killed_holder_leaves_a_stale_name(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         found = ask(tmp_path)
-    assert (found.standing, found.waiting) == ("stale", 1)
+    assert (found.state, found.waiting) == ("stale", 1)
     assert found.reason == "nobody holds derive.lock, but derive.json still names process 4242, which ended early"
 
 
@@ -109,7 +109,7 @@ def test_a_holder_that_has_not_said_its_name_is_still_a_holder(tmp_path: Path) -
     """Between taking the lock and writing the name the lock is held, by nobody we know."""
     with taken(tmp_path):
         found = ask(tmp_path)
-        assert (found.standing, found.holder) == ("held", None)
+        assert (found.state, found.holder) == ("held", None)
         assert found.reason == "derive.json does not name the holder yet"
 
 
@@ -121,7 +121,7 @@ def test_an_unreadable_name_does_not_free_the_lock(tmp_path: Path, content: byte
     with taken(tmp_path):
         (tmp_path / "derive.json").write_bytes(content)
         found = ask(tmp_path)
-    assert (found.standing, found.holder, found.waiting) == ("held", None, 0)
+    assert (found.state, found.holder, found.waiting) == ("held", None, 0)
     assert found.reason is not None
     assert "so who holds the lock and who waits is not known" in found.reason
 
@@ -141,7 +141,7 @@ def test_a_lock_left_to_a_child_is_held(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LEAVE_TO_A_CHILD, str(tmp_path / "derive.lock")]
     child = int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     try:
-        assert ask(tmp_path).standing == "held"
+        assert ask(tmp_path).state == "held"
     finally:
         os.kill(child, signal.SIGKILL)
 
@@ -152,7 +152,7 @@ def test_a_lock_that_the_kernel_hides_is_held(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(module, "_PROC_LOCKS", str(tmp_path / "locks"))
     tell(tmp_path, holder=HOLDER, waiting=0)
     with taken(tmp_path):
-        assert ask(tmp_path).standing == "held"
+        assert ask(tmp_path).state == "held"
 
 
 def test_someone_who_only_looks_is_no_holder(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_free_lock_is_not_touched_by_looking(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(fcntl, "flock", refuse)
     assert ask(tmp_path) == DeriveState("free")
     with taken(tmp_path):
-        assert ask(tmp_path).standing == "held"
+        assert ask(tmp_path).state == "held"
 
 
 def test_another_device_in_the_kernels_list_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,9 +181,9 @@ def test_another_device_in_the_kernels_list_is_tried(tmp_path: Path, monkeypatch
     listed = tmp_path / "locks"
     listed.write_text(f"1: FLOCK  ADVISORY  WRITE 7 00:2f:{inode} 0 EOF\n")
     monkeypatch.setattr(module, "_PROC_LOCKS", str(listed))
-    assert ask(tmp_path).standing == "free"
+    assert ask(tmp_path).state == "free"
     with taken(tmp_path):
-        assert ask(tmp_path).standing == "held"
+        assert ask(tmp_path).state == "held"
 
 
 def test_a_lock_taken_while_we_look_is_not_called_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_a_lock_taken_while_we_look_is_not_called_stale(tmp_path: Path, monkeypa
     monkeypatch.setattr(module, "_read", and_taken)
     found = ask(tmp_path)
     takers[0].__exit__(None, None, None)
-    assert found.standing == "held"
+    assert found.state == "held"
     assert found.holder is not None
     assert found.holder.pid == 777
 

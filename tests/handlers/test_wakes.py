@@ -36,9 +36,9 @@ def place(lab: Lab) -> Iterator[Woken]:
         yield made
 
 
-def standings(place: Woken) -> dict[str, str]:
+def statuses(place: Woken) -> dict[str, str]:
     """How every open session stands."""
-    return {one.session: str(one.standing) for one in place.wakes().sessions}
+    return {one.session: str(one.status) for one in place.wakes().sessions}
 
 
 def test_list(place: Woken) -> None:
@@ -47,7 +47,7 @@ def test_list(place: Woken) -> None:
     place.after(20)
     place.beat(BOB)
     ann, bob = place.wakes().sessions
-    assert (ann.session, ann.standing, ann.due, ann.waiting) == (ANN, "on", BEGIN + 40 * MINUTE, None)
+    assert (ann.session, ann.status, ann.due, ann.waiting) == (ANN, "on", BEGIN + 40 * MINUTE, None)
     assert (ann.unprompted, ann.briefed) == (1, BEGIN + 20 * MINUTE)
     assert bob.waiting is not None
     assert (bob.waiting.composed, bob.waiting.offered) == (place.clock.now, None)
@@ -97,7 +97,7 @@ def test_wake_that_nobody_would_take(place: Woken) -> None:
 def test_session_by_its_first_letters(place: Woken) -> None:
     """The letters that lists show stand for the whole id where they mean one open session, and for themselves where not."""
     told = place.pause(session=BOB[:8])
-    assert (told.meant, standings(place)) == (BOB, {ANN: "on", BOB: "paused"})
+    assert (told.meant, statuses(place)) == (BOB, {ANN: "on", BOB: "paused"})
     assert wakes_text(told).count("\n") == 1
     for letters in (BOB[:5], "1"):
         with pytest.raises(NotFoundError, match="majordomus episode list names those that are"):
@@ -113,7 +113,7 @@ def test_session_to_which_nothing_happened(place: Woken) -> None:
             name, provider="codex", checkout=where, branch=None, process=None, state=idle, now=place.clock.now
         )
     shutil.rmtree(folder)
-    assert standings(place) == {ANN: "on", BOB: "on", "cid": "on", "dan": "off"}
+    assert statuses(place) == {ANN: "on", BOB: "on", "cid": "on", "dan": "off"}
     assert "0 sessions" not in wakes_text(place.wakes())
 
 
@@ -122,7 +122,7 @@ def test_pause_of_one(place: Woken) -> None:
     place.after(20)
     place.beat(ANN, BOB)
     place.pause(session=ANN)
-    assert standings(place) == {ANN: "paused", BOB: "on"}
+    assert statuses(place) == {ANN: "paused", BOB: "on"}
     answer = place.look()
     assert (answer.prompt, answer.wakes) == (None, "paused")
     assert "wakes paused" in answer.line
@@ -146,11 +146,11 @@ def test_pause_of_all(place: Woken) -> None:
     assert paused.paused == place.clock.now
     place.after(5)
     assert place.pause(repository=True).paused == paused.paused
-    assert standings(place) == {ANN: "paused", BOB: "paused"}
+    assert statuses(place) == {ANN: "paused", BOB: "paused"}
     assert [place.look(session=name).prompt for name in (ANN, BOB)] == [None, None]
     assert "all are paused, since 5m" in wakes_text(place.wakes())
     assert place.resume(repository=True).paused is None
-    assert standings(place) == {ANN: "on", BOB: "paused"}
+    assert statuses(place) == {ANN: "on", BOB: "paused"}
 
 
 def test_pause_outlives_the_server(place: Woken) -> None:
@@ -158,7 +158,7 @@ def test_pause_outlives_the_server(place: Woken) -> None:
     place.pause(repository=True)
     place.pause(session=ANN)
     with contextlib.closing(Database(place.lab.state / "majordomus.db", epoch=2)) as database:
-        assert set(standings(Woken(place.lab, database)).values()) == {"paused"}
+        assert set(statuses(Woken(place.lab, database)).values()) == {"paused"}
 
 
 def test_paused_session_gets_its_brief(place: Woken) -> None:
@@ -205,7 +205,7 @@ def test_mod_of_the_user_without_trust(place: Woken) -> None:
     place.beat()
     assert place.waking().prompt is None
     one = next(one for one in place.wakes().sessions if one.session == ANN)
-    assert (one.standing, one.due) == ("off", None)
+    assert (one.status, one.due) == ("off", None)
     assert "majordomus trust" in (one.reason or "")
     with pytest.raises(ConflictError, match="run majordomus trust"):
         place.wake()

@@ -11,7 +11,7 @@ from brief.core.notices.notice import Kind
 from brief.notices import folder as folders_module
 from brief.notices import lock_survey as module
 from brief.notices.lock_survey import survey
-from brief.notices.locking import Held, Placed, Request, place, standing
+from brief.notices.locking import Held, Placed, Request, held_locks, place
 from notice_helpers import SESSION
 
 OTHER = "33333333-3333-4333-8333-333333333333"
@@ -40,7 +40,7 @@ def test_no_lock_is_taken_beyond_the_bound_of_a_brief(tmp_path: Path, monkeypatc
     crowd(tmp_path, 50)
     for component in (*components, "koda"):
         assert isinstance(ask(tmp_path, component, OTHER), Held)
-    found = standing([str(tmp_path)], lambda notice: notice.kind is Kind.LOCK)
+    found = held_locks([str(tmp_path)], lambda notice: notice.kind is Kind.LOCK)
     assert {lock.component for lock, _ in found.locks} == {*components, "koda"}
     assert not found.unread
     assert not (tmp_path / "archive").exists()

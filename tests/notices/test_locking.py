@@ -11,7 +11,7 @@ import pytest
 from brief.core.model.errors import ConflictError, NotFoundError, UsageError
 from brief.core.notices.notice import Notice
 from brief.core.notices.visibility import stands
-from brief.notices.locking import Held, Placed, Request, place, release, standing
+from brief.notices.locking import Held, Placed, Request, held_locks, place, release
 from notice_helpers import SESSION
 from racing import race
 from sandbox import Lab
@@ -60,7 +60,7 @@ def test_a_lock_is_a_notice_that_says_whose_it_is(tmp_path: Path) -> None:
         "created: 2026-10-11T09:00:00Z\n---\nwhy\n"
     )
     assert placed.notice.slug.startswith("lock-koda-")
-    assert [(lock.slug, path) for lock, path in standing([str(tmp_path)], stands_at()).locks] == [
+    assert [(lock.slug, path) for lock, path in held_locks([str(tmp_path)], stands_at()).locks] == [
         (placed.notice.slug, placed.path)
     ]
 
@@ -161,7 +161,7 @@ def test_a_lock_is_refused_without_a_session_or_a_time(tmp_path: Path) -> None:
     for ttl in (timedelta(0), timedelta(days=-1), timedelta(days=4_000_000)):
         with pytest.raises(UsageError, match="ttl: "):
             ask(tmp_path, ttl=ttl)
-    assert standing([str(tmp_path)], stands_at()).locks == ()
+    assert held_locks([str(tmp_path)], stands_at()).locks == ()
 
 
 # ---------------------------------------------------------------- release
@@ -256,7 +256,7 @@ def test_only_locks_that_stand_are_listed(tmp_path: Path) -> None:
     put(tmp_path / "two", "b", session_id=OTHER, created=str(date(2020, 1, 1)))
     (tmp_path / "two/active/broken.md").write_text("x")
     (tmp_path / "two/active/alert.md").write_text("---\nkind: alert\n---\n")
-    found = standing([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "gone")], stands_at())
+    found = held_locks([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "gone")], stands_at())
     assert [lock.slug for lock, _ in found.locks] == ["a", "b"]
     assert [os.path.basename(path) for path, _ in found.unread.files] == ["broken.md"]
 

@@ -41,7 +41,7 @@ def test_free(tmp_path: Path) -> None:
     """Nobody ever took it: read, free, nobody waits."""
     found = asked(tmp_path)
     assert (found.status, found.headline, found.rows) == (Status.READ, "free", ())
-    assert found.data == DeriveData(standing="free", holder=None, waiting=0)
+    assert found.data == DeriveData(state="free", holder=None, waiting=0)
 
 
 def test_held(tmp_path: Path, held: Callable[[], None]) -> None:
@@ -51,7 +51,7 @@ def test_held(tmp_path: Path, held: Callable[[], None]) -> None:
     found = asked(tmp_path)
     assert (found.status, found.headline) == (Status.READ, "held by /ab, /ab, 2 waiting")
     assert found.data is not None
-    assert found.data.standing == "held"
+    assert found.data.state == "held"
     assert found.data.holder is not None
     assert (found.data.holder["checkout"], found.data.holder["since"]) == (HOSTILE, "2026-03-05T12:00:00Z")
 

@@ -10,16 +10,16 @@ from brief.sections.peer_dedup import elsewhere_left_out, told_once
 from neighbourhood import NOW, peer
 
 
-def clone(name: str, *peers: tuple[str, bool], standing: str = "ready") -> Neighbour:
+def clone(name: str, *peers: tuple[str, bool], condition: str = "ready") -> Neighbour:
     """A clone that told these sessions, each with whether it heard them itself."""
-    board = Board(kind="clone", name=name, path=f"/{name}", standing=standing, reason=None, count=len(peers))
+    board = Board(kind="clone", name=name, path=f"/{name}", condition=condition, reason=None, count=len(peers))
     return Neighbour(board, tuple(peer(episode, "/original", heard=heard) for episode, heard in peers))
 
 
 def known(episode: str, checkout: str) -> KnownEpisode:
     """An episode of this server."""
     return KnownEpisode(
-        standing="unheard",
+        liveness="unheard",
         episode=Episode(
             id=episode,
             provider="claude-code",
@@ -47,7 +47,7 @@ def test_a_copied_episode_is_the_originals() -> None:
 
 def test_what_is_told_here_is_not_told_again() -> None:
     """A clone counts what it alone told; a superseded server counts what it answered."""
-    neighbours = (clone("a", ("mine", False), ("e1", True)), clone("old", ("mine", True), standing="superseded"))
+    neighbours = (clone("a", ("mine", False), ("e1", True)), clone("old", ("mine", True), condition="superseded"))
     assert left(told_once(neighbours, {"mine"})) == [("a", ["e1"], 1), ("old", [], 1)]
 
 
@@ -55,7 +55,7 @@ def test_of_two_clones_the_one_that_heard_a_session_tells_it() -> None:
     """Before hearing counts whether the server still holds."""
     neighbours = (
         clone("copy", ("e1", False), ("e2", False)),
-        clone("old", ("e2", True), standing="superseded"),
+        clone("old", ("e2", True), condition="superseded"),
         clone("original", ("e1", True)),
     )
     assert left(told_once(neighbours, frozenset())) == [("copy", ["e2"], 1), ("old", [], 1), ("original", ["e1"], 1)]

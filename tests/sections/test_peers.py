@@ -39,8 +39,8 @@ def data(section: PeersSection) -> PeersData:
 
 
 def boards(section: PeersSection) -> list[tuple[str | None, str, int | None]]:
-    """Path, standing and count of each board."""
-    return [(board.path, board.standing, board.count) for board in data(section).boards]
+    """Path, condition and count of each board."""
+    return [(board.path, board.condition, board.count) for board in data(section).boards]
 
 
 def texts(section: PeersSection) -> list[str]:
@@ -83,7 +83,7 @@ def test_a_peer_is_told_with_what_it_does_and_where() -> None:
     found = asked(sessions, checkout("/r"), checkout("/w/koda"))
     (peer,) = data(found).peers
     assert (peer.state, peer.task, peer.branch, peer.checkout) == (EpisodeState.BUSY, "fix login", "fix", "/w/koda")
-    assert (peer.since, peer.heard, peer.source, peer.standing) == (ago(hours=1), ago(minutes=1), "registered", "heard")
+    assert (peer.since, peer.heard, peer.source, peer.liveness) == (ago(hours=1), ago(minutes=1), "registered", "heard")
     assert texts(found) == ["koda, busy: fix login (claude-code e2, on fix)"]
 
 
@@ -97,7 +97,7 @@ def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
     """Known from before the restart: since when it was not heard, and no state."""
     found = asked(Known(unheard=[episode("e2", "/w/b", branch=None)]), checkout("/r"), checkout("/w/b"))
     (peer,) = data(found).peers
-    assert (peer.standing, peer.state, peer.task) == ("unheard", EpisodeState.UNKNOWN, None)
+    assert (peer.liveness, peer.state, peer.task) == ("unheard", EpisodeState.UNKNOWN, None)
     assert texts(found) == ["b, unheard for 1m (claude-code e2)"]
 
 
@@ -118,14 +118,14 @@ GONE: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "standing", "reason"), GONE)
-def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], standing: str, reason: str) -> None:
+@pytest.mark.parametrize(("fields", "condition", "reason"), GONE)
+def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], condition: str, reason: str) -> None:
     """It stays a board, with its episodes, and says what is wrong with it."""
     found = asked(Known([episode("e2", "/w/b")]), checkout("/r"), checkout("/w/b", **fields))
-    assert boards(found) == [("/r", "ready", 0), ("/w/b", standing, 1)]
+    assert boards(found) == [("/r", "ready", 0), ("/w/b", condition, 1)]
     assert data(found).boards[1].reason == reason
-    assert found.headline == f"1 other session in 2 checkouts, 1 of them {standing}"
-    assert texts(found)[-1] == f"b is {standing}: {reason}"
+    assert found.headline == f"1 other session in 2 checkouts, 1 of them {condition}"
+    assert texts(found)[-1] == f"b is {condition}: {reason}"
 
 
 def test_a_missing_folder_without_a_session_is_gone() -> None:

@@ -40,7 +40,7 @@ class OneSession:
             since=NOW,
             heard=NOW,
         )
-        return (KnownEpisode(episode=episode, standing="heard"),)
+        return (KnownEpisode(episode=episode, liveness="heard"),)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
         """Its episode under its own name."""
@@ -101,9 +101,9 @@ def told(hood: Neighbourhood, *, session: str | None = None, local: bool = False
     return section
 
 
-def clone(name: str, *episodes: str, standing: str = "ready") -> Neighbour:
+def clone(name: str, *episodes: str, condition: str = "ready") -> Neighbour:
     """A clone that was asked."""
-    board = Board(kind="clone", name=name, path=f"/other/{name}", standing=standing, reason=None, count=len(episodes))
+    board = Board(kind="clone", name=name, path=f"/other/{name}", condition=condition, reason=None, count=len(episodes))
     return Neighbour(board, tuple(peer(episode, f"/other/{name}") for episode in episodes))
 
 
@@ -124,9 +124,9 @@ def test_the_sessions_of_clones_are_peers() -> None:
 
 
 def test_a_clone_that_could_not_be_read_makes_it_partial(lab: Lab) -> None:
-    """The count is of those that were read, and every other board is named with its standing and reason."""
+    """The count is of those that were read, and every other board is named with its condition and reason."""
     quiet = unread(entry(lab.runtime, "quiet"), "silent", "it hangs")
-    section = told(Neighbourhood((clone("a", "e1"), quiet, clone("old", standing="superseded")), ()))
+    section = told(Neighbourhood((clone("a", "e1"), quiet, clone("old", condition="superseded")), ()))
     assert section.status is Status.PARTIAL
     assert section.reason == f"clone {lab.runtime}/quiet is silent: it hangs"
     assert section.headline == "1 other session in 1 checkout and 1 clone, 1 clone silent, 1 clone superseded"
@@ -136,8 +136,8 @@ def test_a_clone_that_could_not_be_read_makes_it_partial(lab: Lab) -> None:
 
 
 def test_a_superseded_server_alone_is_told_in_full() -> None:
-    """Its board is told with its standing, and nothing is missing."""
-    section = told(Neighbourhood((clone("old", standing="superseded"),), ()))
+    """Its board is told with its condition, and nothing is missing."""
+    section = told(Neighbourhood((clone("old", condition="superseded"),), ()))
     assert section.status is Status.READ
     assert section.headline == "0 other sessions in 1 checkout, 1 clone superseded"
 
@@ -160,7 +160,7 @@ def test_asked_by_another_server_it_tells_its_own_boards_alone(session: str | No
 
 def test_another_server_of_this_repository_is_no_clone() -> None:
     """It is told as what it is, beside the clones."""
-    old = clone("koda", "e1", standing="superseded")
+    old = clone("koda", "e1", condition="superseded")
     sibling = Neighbour(old.board.model_copy(update={"kind": "server", "reason": "replaced"}), old.peers)
     section = told(Neighbourhood((clone("a"), sibling), ()))
     assert section.headline == "1 other session in 1 checkout and 1 clone, 1 other server superseded"

@@ -43,7 +43,7 @@ def test_the_only_episode_here_is_the_one_that_asks() -> None:
     held = data(found)
     assert held.episode is not None
     assert held.task is not None
-    assert (held.episode.id, held.episode.standing, held.episode.state) == ("e1", "heard", EpisodeState.BUSY)
+    assert (held.episode.id, held.episode.liveness, held.episode.state) == ("e1", "heard", EpisodeState.BUSY)
     assert (held.open, held.task.title, held.task.since) == (1, "fix login", ago(minutes=12))
 
 
@@ -102,7 +102,7 @@ def test_an_unheard_episode_is_not_said_to_be_busy() -> None:
     """What was stored by an earlier server is shown with no state."""
     held = data(answer(context(Known(unheard=[episode()])), ask())).episode
     assert held is not None
-    assert (held.standing, held.state, held.heard) == ("unheard", EpisodeState.UNKNOWN, ago(minutes=1))
+    assert (held.liveness, held.state, held.heard) == ("unheard", EpisodeState.UNKNOWN, ago(minutes=1))
 
 
 @pytest.mark.parametrize(("minutes", "row"), [(5, "next: run the tests"), (30, "next: run the tests (said 30m ago)")])

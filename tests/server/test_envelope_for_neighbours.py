@@ -45,7 +45,7 @@ def test_only_its_own_callers_keep_a_server_alive(lab: Lab, query: bytes, counts
 
 
 def test_every_answer_says_whether_it_is_the_holders(lab: Lab) -> None:
-    """The standing is in the head of every answer, before and after the lease was lost."""
+    """The state of the lease is in the head of every answer, before and after the lease was lost."""
 
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
@@ -53,7 +53,7 @@ def test_every_answer_says_whether_it_is_the_holders(lab: Lab) -> None:
         before = await answered(holder, b"")
         holder.superseded_since = 1.0
         after = await answered(holder, b"")
-        assert (before[b"majordomus-standing"], after[b"majordomus-standing"]) == (b"holds", b"superseded")
+        assert (before[b"majordomus-lease"], after[b"majordomus-lease"]) == (b"holds", b"superseded")
         lease.release()
 
     asyncio.run(run())

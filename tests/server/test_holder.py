@@ -18,7 +18,7 @@ _ENDS_SOON = FAST_LOOKS + "; holder.SUPERSEDED_SECONDS = 0.3"
 
 
 def _standing(lab: Lab) -> str:
-    return str(ask(lab, "GET", "/server").json()["standing"])
+    return str(ask(lab, "GET", "/server").json()["lease"])
 
 
 def _post(socket: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_superseded_server_is_replaced(lab: Lab) -> None:
     assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")
     assert lease(lab)["epoch"] > before["epoch"]
     assert [e["episode"]["id"] for e in ask(lab, "GET", "/episodes").json()["open"]] == ["kept"]
-    assert _post(before["socket"], "/server/stop", {"root": str(lab.repo)})["standing"] == "superseded"
+    assert _post(before["socket"], "/server/stop", {"root": str(lab.repo)})["lease"] == "superseded"
     assert finish(old)[0] == 0
     assert answers(lab)
     assert not Path(before["socket"]).exists()
@@ -182,7 +182,7 @@ def test_who_was_heard_is_known_to_the_next_server(lab: Lab) -> None:
     assert finish(first)[0] == 0
     serve(lab)
     (known,) = ask(lab, "GET", "/episodes").json()["open"]
-    assert (known["episode"]["id"], known["standing"]) == ("here", "unheard")
+    assert (known["episode"]["id"], known["liveness"]) == ("here", "unheard")
     ask(lab, "GET", "/state", session="here")
     (known,) = ask(lab, "GET", "/episodes").json()["open"]
-    assert known["standing"] == "heard"
+    assert known["liveness"] == "heard"

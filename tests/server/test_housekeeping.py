@@ -58,10 +58,10 @@ class Server:
         )
 
     def after(self, seconds: float) -> dict[str, str]:
-        """The standing of every open episode after so many seconds and a look."""
+        """The liveness of every open episode after so many seconds and a look."""
         self.now += seconds * SECOND
         tend(self.service)
-        return {one.episode.id: one.standing for one in self.board.known()}
+        return {one.episode.id: one.liveness for one in self.board.known()}
 
     def reasons(self) -> dict[str, str | None]:
         """Why each closed episode is closed."""
@@ -95,7 +95,7 @@ def test_silent_after_three_looks(server: Server) -> None:
     assert server.board.version > before
     assert [one.state for one in server.board.known()] == [EpisodeState.UNKNOWN]
     server.board.hear("ann", server.now)
-    assert [(one.standing, one.state) for one in server.board.known()] == [("heard", EpisodeState.IDLE)]
+    assert [(one.liveness, one.state) for one in server.board.known()] == [("heard", EpisodeState.IDLE)]
 
 
 def test_next_server_gives_three_looks(server: Server) -> None:

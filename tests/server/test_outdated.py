@@ -67,7 +67,7 @@ def test_a_replaced_binary_is_told_and_replaces_the_server(lab: Lab, installed: 
     assert "outdated" not in done.stdout
     assert finish(old) == (0, "", "")
     (known,) = ask(lab, "GET", "/episodes").json()["open"]
-    assert (known["episode"]["id"], known["standing"]) == ("kept", "unheard")
+    assert (known["episode"]["id"], known["liveness"]) == ("kept", "unheard")
 
 
 def test_the_same_version_installed_again(lab: Lab, installed: Path) -> None:

@@ -155,7 +155,7 @@ def test_status_is_told_as_text_and_as_json(lab: Lab) -> None:
     assert (none.returncode, "no server holds this repository" in none.stderr) == (1, True)
     process = serve(lab)
     told = json.loads(lab.majordomus("serve", "status", "--format", "json").stdout)
-    assert (told["pid"], told["standing"], told["common_dir"]) == (process.pid, "holds", lab.common_dir)
+    assert (told["pid"], told["lease"], told["common_dir"]) == (process.pid, "holds", lab.common_dir)
     assert told["epoch"] == lease(lab)["epoch"]
     assert f"pid {process.pid} holds {lab.common_dir}" in lab.majordomus("serve", "status").stdout
 

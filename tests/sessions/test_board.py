@@ -47,9 +47,9 @@ class Server:
         }
         return self.board.open(name, now=now, **{**known, **fields})
 
-    def standings(self) -> dict[str, tuple[str, str]]:
+    def liveness(self) -> dict[str, tuple[str, str]]:
         """How each open episode is known, and the state that is shown of it."""
-        return {one.episode.id: (one.standing, one.state.value) for one in self.board.known()}
+        return {one.episode.id: (one.liveness, one.state.value) for one in self.board.known()}
 
 
 class Servers:
@@ -92,7 +92,7 @@ def server(servers: Servers) -> Server:
 def test_an_opened_episode_was_heard(server: Server) -> None:
     """Whoever opens an episode has spoken: it is heard, in the state it gave, since now."""
     known = server.open()
-    assert (known.standing, known.state) == ("heard", EpisodeState.BUSY)
+    assert (known.liveness, known.state) == ("heard", EpisodeState.BUSY)
     assert (known.episode.since, known.episode.heard) == (NOW, NOW)
 
 
@@ -102,9 +102,9 @@ def test_after_a_restart_an_episode_is_known_but_unheard(server: Server, servers
     following = servers.next()
     (known,) = following.board.known()
     assert known.episode == opened.episode
-    assert following.standings() == {"e1": ("unheard", "unknown")}
+    assert following.liveness() == {"e1": ("unheard", "unknown")}
     following.board.hear("e1", later(minutes=5))
-    assert following.standings() == {"e1": ("heard", "busy")}
+    assert following.liveness() == {"e1": ("heard", "busy")}
 
 
 def test_a_hearing_of_nobody_is_no_episode(server: Server) -> None:
@@ -119,7 +119,7 @@ def test_what_is_stored_without_a_server_is_unheard(server: Server, servers: Ser
     opened = server.open()
     task = server.board.set_task("e1", "fix login", (), None, NOW)
     stored = servers.stored()
-    assert stored.known() == (KnownEpisode(episode=opened.episode, standing="unheard"),)
+    assert stored.known() == (KnownEpisode(episode=opened.episode, liveness="unheard"),)
     assert stored.tasks() == {"e1": task}
 
 

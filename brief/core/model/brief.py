@@ -115,7 +115,7 @@ class EpisodeFact(Wire):
     branch: str | None
     since: Moment
     heard: Moment | None
-    standing: Liveness
+    liveness: Liveness
 
 
 class TaskFact(Wire):
@@ -150,13 +150,13 @@ class Board(Wire):
     kind: Literal["checkout", "server", "clone", "machine"]
     name: str
     path: str | None
-    standing: str
+    condition: str
     reason: str | None
     count: int | None
 
 
 class Peer(Wire):
-    """One other session. `standing` is `unheard` until this server has heard it itself, `silent` once it no longer does."""
+    """One other session. `liveness` is `unheard` until this server has heard it itself, `silent` once it no longer does."""
 
     episode: str
     provider: str
@@ -168,7 +168,7 @@ class Peer(Wire):
     heard: Moment | None
     scope: tuple[str, ...] = ()
     source: Literal["registered", "seen", "mesh"]
-    standing: Liveness
+    liveness: Liveness
 
 
 class PeersData(Wire):
@@ -180,7 +180,7 @@ class PeersData(Wire):
 
 
 class MeshData(Wire):
-    """Links to other machines and the standing of the journal."""
+    """Links to other machines and the state of the journal."""
 
     links: tuple[dict[str, Any], ...]
     journal: dict[str, Any]
@@ -223,7 +223,7 @@ class IntegrationData(Wire):
 class DeriveData(Wire):
     """The derive lock of the repository."""
 
-    standing: Literal["free", "held", "stale"]
+    state: Literal["free", "held", "stale"]
     holder: dict[str, Any] | None
     waiting: int
 

@@ -65,12 +65,12 @@ class KnownEpisode(Wire):
     """An episode as a server knows it: `unheard` until it has spoken to this very server, `silent` once it stopped."""
 
     episode: Episode
-    standing: Liveness
+    liveness: Liveness
 
     @property
     def state(self) -> EpisodeState:
         """The state it gave, or unknown where this server has only read about it, or has not heard it of late."""
-        return self.episode.state if self.standing == "heard" else EpisodeState.UNKNOWN
+        return self.episode.state if self.liveness == "heard" else EpisodeState.UNKNOWN
 
 
 def best_known(before: Process | None, now: Process | None) -> Process | None:

@@ -62,13 +62,13 @@ def peers(
     states = {session.id: session.state for sessions in seen.values() for session in sessions}
     registered = [_registered(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in told]
     ids = {one.episode.id for one in told}
-    others = [_seen(session, checkout, branches) for checkout, session in _standing(seen) if session.id not in ids]
+    others = [_seen(session, checkout, branches) for checkout, session in _in_checkouts(seen) if session.id not in ids]
     return tuple(
         sorted((*registered, *others), key=lambda peer: (not is_waiting(peer.state), peer.since, peer.episode))
     )
 
 
-def _standing(seen: SeenByCheckout) -> Iterator[tuple[str, SeenSession]]:
+def _in_checkouts(seen: SeenByCheckout) -> Iterator[tuple[str, SeenSession]]:
     return ((checkout, one) for checkout, sessions in seen.items() if checkout is not None for one in sessions)
 
 
@@ -84,7 +84,7 @@ def _registered(one: KnownEpisode, task: Task | None, seen: EpisodeState | None)
         since=episode.since,
         heard=episode.heard,
         source="registered",
-        standing=one.standing,
+        liveness=one.liveness,
     )
 
 
@@ -99,7 +99,7 @@ def _seen(session: SeenSession, checkout: str, branches: Mapping[str, str | None
         since=session.since,
         heard=None,
         source="seen",
-        standing="unheard",
+        liveness="unheard",
     )
 
 

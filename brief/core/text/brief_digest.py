@@ -31,11 +31,11 @@ def _told(data: Any) -> Any:
     match data:
         case PeersData(boards=boards, peers=peers):
             known = [[one.episode, one.task, one.branch, one.checkout, one.scope] for one in peers]
-            return [sorted([one.kind, one.name, one.standing] for one in boards), sorted(known, key=str)]
+            return [sorted([one.kind, one.name, one.condition] for one in boards), sorted(known, key=str)]
         case IntegrationData(queue=queue, next=following):
             return [following, [[one.name, one.lane, one.disposition, one.conflicts_with] for one in queue]]
-        case DeriveData(standing=standing, holder=holder):
-            return [standing, holder and [holder.get("pid"), holder.get("checkout")]]
+        case DeriveData(state=state, holder=holder):
+            return [state, holder and [holder.get("pid"), holder.get("checkout")]]
         case AlertsData(shown=shown, unparsable=unparsable):
             notices = [[one.slug, one.kind, one.priority, one.title, one.countdown] for one in shown]
             return [notices, [one.file for one in unparsable]]

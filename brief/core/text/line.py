@@ -154,8 +154,8 @@ def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
         case IntegrationData(open=waiting):
             aged = f" {ago(now - data.observed_at)}" if data.stale else ""
             return f"queue {waiting}{_next(data)}{aged}", waiting > 0
-        case DeriveData(standing=standing):
-            return f"derive {standing}", standing != "free"
+        case DeriveData(state=state):
+            return f"derive {state}", state != "free"
         case AlertsData(shown=shown):
             return f"alerts {len(shown)}", bool(shown)
     return None

@@ -17,7 +17,7 @@ def server_text(status: Mapping[str, Any]) -> str:
     outdated = f"{clean(status['outdated'])}\n" if status.get("outdated") else ""
     losses = "".join(f"{clean(loss, 600)}\n" for loss in status.get("losses", ()))
     return (
-        f"pid {status['pid']} {status['standing']} {clean(status['common_dir'], 400)}\n"
+        f"pid {status['pid']} {status['lease']} {clean(status['common_dir'], 400)}\n"
         f"epoch {status['epoch']}, version {status['version']}, up for {elapsed(at - since)}\n"
         f"answers at {status['socket']}{tcp}\n"
         f"{count}; ends in {span(ends_idle - at)} if nobody calls\n"

@@ -139,7 +139,7 @@ def passed(anchor: Instant, interval: timedelta, now: Instant) -> Instant:
 # ---------------------------------------------------------------- judgement
 
 
-def standing(cadence: Cadence, rules: Rules) -> WakeStatus:
+def wake_status(cadence: Cadence, rules: Rules) -> WakeStatus:
     """Whether the session is woken now; of several reasons against it the first that a person would have to change."""
     if not rules.on:
         return WakeStatus.OFF
@@ -166,7 +166,7 @@ def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | Non
     `called` is since when something is owed to the session, which ends the interval sooner.
     """
     count = due(cadence.anchor, rules.interval, now)
-    stands = standing(cadence, rules)
+    stands = wake_status(cadence, rules)
     if stands is WakeStatus.ON and not cadence.waiting and is_called(cadence.anchor, called, now):
         return Queue(max(0, count - 1))
     if count == 0 or stands is WakeStatus.OFF:

@@ -24,8 +24,8 @@ from brief.core.wakes.rules import (
     is_news,
     is_owed_with_prompt,
     passed,
-    standing,
     verdict,
+    wake_status,
 )
 
 MOST_FAILURES = 2
@@ -191,7 +191,7 @@ def expire_lost(waking: WakeState, now: Instant) -> Change:
 def tidied(waking: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
     """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
     after, entries = expire_lost(waking, now) if is_idle else unchanged(waking)
-    stands = standing(after.cadence, rules)
+    stands = wake_status(after.cadence, rules)
     if stands is WakeStatus.ON:
         return after, entries
     after, more = withdrawn(after, stands)

@@ -67,8 +67,8 @@ def test_which_episode_a_call_means(session: str | None, here: tuple[()], which:
 
 def test_an_unheard_episode_is_in_no_known_state() -> None:
     """A server that has only read about an episode does not repeat what it did then."""
-    assert KnownEpisode(episode=ONE, standing="heard").state is EpisodeState.BUSY
-    assert KnownEpisode(episode=ONE, standing="unheard").state is EpisodeState.UNKNOWN
+    assert KnownEpisode(episode=ONE, liveness="heard").state is EpisodeState.BUSY
+    assert KnownEpisode(episode=ONE, liveness="unheard").state is EpisodeState.UNKNOWN
 
 
 def test_an_episode_is_open_until_it_is_closed() -> None:

@@ -74,9 +74,9 @@ def test_unheard(process: Process | None, days: float, is_silent: bool, reason: 
 def test_waiting_comes_first() -> None:
     """Whoever waits for a human is first in the list, then the longest open; a state that is not known is none."""
 
-    def known(name: str, state: EpisodeState, minutes: int, standing: Liveness = "heard") -> KnownEpisode:
+    def known(name: str, state: EpisodeState, minutes: int, liveness: Liveness = "heard") -> KnownEpisode:
         told = episode(id=name, state=state, since=NOW + timedelta(minutes=minutes))
-        return KnownEpisode(episode=told, standing=standing)
+        return KnownEpisode(episode=told, liveness=liveness)
 
     listed = in_order(
         [

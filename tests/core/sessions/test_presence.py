@@ -13,13 +13,13 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BUSY, IDLE, WAITING, UNKNOWN = EpisodeState.BUSY, EpisodeState.IDLE, EpisodeState.WAITING, EpisodeState.UNKNOWN
 
 
-def known(name: str, state: EpisodeState, standing: Liveness, minutes: int = 0) -> KnownEpisode:
+def known(name: str, state: EpisodeState, liveness: Liveness, minutes: int = 0) -> KnownEpisode:
     """A registered episode of /r."""
     since = NOW + timedelta(minutes=minutes)
     told = Episode(
         id=name, provider="codex", checkout="/r", branch="main", process=None, state=state, since=since, heard=since
     )
-    return KnownEpisode(episode=told, standing=standing)
+    return KnownEpisode(episode=told, liveness=liveness)
 
 
 def seen(name: str, state: EpisodeState, minutes: int = 0) -> SeenSession:
@@ -29,7 +29,7 @@ def seen(name: str, state: EpisodeState, minutes: int = 0) -> SeenSession:
 
 
 @pytest.mark.parametrize(
-    ("state", "standing", "recorded", "told"),
+    ("state", "liveness", "recorded", "told"),
     [
         (IDLE, "heard", BUSY, IDLE),
         (IDLE, "unheard", BUSY, BUSY),
@@ -40,17 +40,17 @@ def seen(name: str, state: EpisodeState, minutes: int = 0) -> SeenSession:
     ],
 )
 def test_state_of_one_that_is_both(
-    state: EpisodeState, standing: Liveness, recorded: EpisodeState | None, told: EpisodeState
+    state: EpisodeState, liveness: Liveness, recorded: EpisodeState | None, told: EpisodeState
 ) -> None:
     """One session is one peer: as it was registered, with the recorded state only where the server knows none."""
     by_checkout: SeenByCheckout = {"/elsewhere": (seen("a", recorded),)} if recorded else {}
-    (peer,) = peers([known("a", state, standing)], {}, by_checkout, {})
-    assert (peer.state, peer.source, peer.checkout, peer.provider, peer.standing) == (
+    (peer,) = peers([known("a", state, liveness)], {}, by_checkout, {})
+    assert (peer.state, peer.source, peer.checkout, peer.provider, peer.liveness) == (
         told,
         "registered",
         "/r",
         "codex",
-        standing,
+        liveness,
     )
 
 
@@ -63,7 +63,7 @@ def test_state_from_one_outside() -> None:
 def test_seen_alone() -> None:
     """A session that is only seen is a peer of the checkout it stands in, with its branch, never heard."""
     (peer,) = peers([], {}, {"/r": (seen("a", BUSY),)}, {"/r": "topic"})
-    assert (peer.source, peer.checkout, peer.branch, peer.heard, peer.standing, peer.task) == (
+    assert (peer.source, peer.checkout, peer.branch, peer.heard, peer.liveness, peer.task) == (
         "seen",
         "/r",
         "topic",

@@ -28,13 +28,13 @@ def peer(**fields: Any) -> Peer:
     """Another session."""
     known = {"episode": "e2", "provider": "codex", "state": "busy", "task": "docs", "branch": "main", "checkout": "/r"}
     return Peer.model_validate(
-        {**known, "since": ago(hours=1), "heard": ago(minutes=1), "source": "registered", "standing": "heard", **fields}
+        {**known, "since": ago(hours=1), "heard": ago(minutes=1), "source": "registered", "liveness": "heard", **fields}
     )
 
 
 def peers(*known: Peer) -> Section:
     """A section with these peers in one checkout."""
-    board = Board(kind="checkout", name="r", path="/r", standing="read", reason=None, count=len(known))
+    board = Board(kind="checkout", name="r", path="/r", condition="read", reason=None, count=len(known))
     return section("peers", data=PeersData(count=len(known), boards=(board,), peers=known))
 
 
@@ -47,9 +47,9 @@ def queue(**fields: Any) -> Section:
     return section("integration", data=IntegrationData(open=1, next="topic", observed_at=NOW, queue=(entry,)))
 
 
-def derive(standing: Any, **holder: Any) -> Section:
+def derive(state: Any, **holder: Any) -> Section:
     """A section about the derive lock."""
-    return section("derive", data=DeriveData(standing=standing, holder=holder or None, waiting=0))
+    return section("derive", data=DeriveData(state=state, holder=holder or None, waiting=0))
 
 
 def alerts(**fields: Any) -> Section:

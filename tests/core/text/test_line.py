@@ -90,9 +90,9 @@ def queue(waiting: int, following: str | None = None, number: int | None = None)
     )
 
 
-def derive(standing: Any) -> DeriveSection:
+def derive(state: Any) -> DeriveSection:
     """A derive section."""
-    return DeriveSection(data=DeriveData(standing=standing, holder=None, waiting=0), **READ)
+    return DeriveSection(data=DeriveData(state=state, holder=None, waiting=0), **READ)
 
 
 def alerts(count: int, *rows: Row) -> AlertsSection:

@@ -30,8 +30,8 @@ from brief.core.wakes.rules import (
     remaining,
     rules,
     settled,
-    standing,
     verdict,
+    wake_status,
 )
 from samples import NOW
 
@@ -166,7 +166,7 @@ def test_clock_that_flaps_floods_nobody(settings: list[timedelta]) -> None:
 def test_what_keeps_a_session_from_being_woken(fields: dict[str, bool | int], on: bool, stands: WakeStatus) -> None:
     """Off, paused, stopped by Esc and at the limit nobody is woken, and the first reason that a person must change is told."""
     cadence = replace(CADENCE, **fields)  # type: ignore[arg-type]  # the fields of a case
-    assert standing(cadence, replace(RULES, on=on)) is stands
+    assert wake_status(cadence, replace(RULES, on=on)) is stands
     found = verdict(cadence, replace(RULES, on=on), after(INTERVAL))
     if stands is WakeStatus.ON:
         assert found == Queue(0)
@@ -178,7 +178,7 @@ def test_what_keeps_a_session_from_being_woken(fields: dict[str, bool | int], on
 
 def test_no_limit() -> None:
     """A limit of 0 sets none."""
-    assert standing(replace(CADENCE, unprompted=10_000), replace(RULES, limit=0)) is WakeStatus.ON
+    assert wake_status(replace(CADENCE, unprompted=10_000), replace(RULES, limit=0)) is WakeStatus.ON
 
 
 def test_never_a_second_while_one_waits() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from brief.core.wakes.rules import MINUTE, Instant, Rules, Skip, WakeStatus, standing
+from brief.core.wakes.rules import MINUTE, Instant, Rules, Skip, WakeStatus, wake_status
 from brief.core.wakes.state import (
     LOST_AFTER,
     Change,
@@ -132,13 +132,13 @@ def test_dropped() -> None:
     """After Esc nothing comes until a person speaks."""
     waking, entries = told_outcome(handed_out(), "p", "dropped", at(25))
     assert entries == (Entry("wake", "dropped"),)
-    assert standing(waking.cadence, RULES) is WakeStatus.STOPPED
+    assert wake_status(waking.cadence, RULES) is WakeStatus.STOPPED
     for minutes in (45, 65, 9_000):
         waking, entries = beat(waking, RULES, at(minutes), PROMPT)
         assert waking.prompt is None
         assert entries[0].detail == Skip.STOPPED
     waking = prompted(waking)[0]
-    assert standing(waking.cadence, RULES) is WakeStatus.ON
+    assert wake_status(waking.cadence, RULES) is WakeStatus.ON
     assert beat(waking, RULES, at(9_100), PROMPT)[0].prompt == PROMPT
 
 
@@ -235,7 +235,7 @@ def test_limit() -> None:
     for _ in range(12):
         minutes += 20
         waking = told_outcome(handed_out(waking, minutes), "p", "submitted", at(minutes))[0]
-    assert standing(waking.cadence, RULES) is WakeStatus.LIMIT
+    assert wake_status(waking.cadence, RULES) is WakeStatus.LIMIT
     waking, entries = beat(waking, RULES, at(minutes + 20), PROMPT)
     assert (waking.prompt, entries) == (None, (Entry("skipped", Skip.LIMIT),))
     assert beat(prompted(waking)[0], RULES, at(minutes + 40), PROMPT)[0].prompt == PROMPT

@@ -17,8 +17,8 @@ from brief.core.wakes.rules import (
     due,
     may_be_handed_out,
     settled,
-    standing,
     verdict,
+    wake_status,
 )
 from brief.core.wakes.state import (
     Change,
@@ -180,7 +180,7 @@ class Session(RuleBasedStateMachine):
             self.costs_a_turn()
         if self.waking.prompt is None or self.waking.prompt.offered or not may_be_handed_out(state, draft=draft):
             return
-        assert standing(self.waking.cadence, self.policy) is WakeStatus.ON
+        assert wake_status(self.waking.cadence, self.policy) is WakeStatus.ON
         assert self.policy.on
         assert self.waking.paused is self.waking.all_paused is None
         assert not self.esc

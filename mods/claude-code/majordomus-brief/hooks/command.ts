@@ -16,7 +16,7 @@ const USAGE = '/brief prints the brief; /brief pause keeps prompts of the schedu
 const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake resume --repository ends that'
 
 /** How the wakes of the sessions stand, as far as it is told here; `paused` is since when all of the repository are. */
-type Wakes = { paused?: string | null; sessions?: { session: string; standing: string; reason: string | null }[] }
+type Wakes = { paused?: string | null; sessions?: { session: string; status: string; reason: string | null }[] }
 
 /** What `/brief` prints: the brief, or what became of the wakes. The model reads none of it. */
 export async function commandText($: EngineInterface, run: Run, args: string, columns: number): Promise<string> {
@@ -45,9 +45,9 @@ async function answered($: EngineInterface, run: Run, word: string, columns: num
 function stands(word: 'pause' | 'resume', wakes: Wakes, session: string): string {
   const own = wakes.sessions?.find(each => each.session === session)
   if (own === undefined) return 'remembered; the server does not say whether this session is woken'
-  if (word === 'pause' && own.standing === 'paused') return 'paused: the schedule queues no prompt here until /brief resume'
-  if (word === 'resume' && own.standing === 'on') return 'resumed: the schedule queues prompts here again'
-  if (own.standing === 'paused') return `remembered, but nobody is woken here: ${ALL_PAUSED}`
-  const who = own.standing === 'off' ? 'nobody is woken here' : 'this session is not woken'
-  return `remembered, but ${who}: ${clean(own.reason ?? own.standing)}`
+  if (word === 'pause' && own.status === 'paused') return 'paused: the schedule queues no prompt here until /brief resume'
+  if (word === 'resume' && own.status === 'on') return 'resumed: the schedule queues prompts here again'
+  if (own.status === 'paused') return `remembered, but nobody is woken here: ${ALL_PAUSED}`
+  const who = own.status === 'off' ? 'nobody is woken here' : 'this session is not woken'
+  return `remembered, but ${who}: ${clean(own.reason ?? own.status)}`
 }

@@ -9,9 +9,9 @@ function run(args: string) {
 }
 
 /** The answer about the wakes, of this session and another. */
-function wakes(standing: string, reason: string | null = null) {
-  const other = { session: 'two', standing: 'on', reason: null }
-  return { at: '', paused: null, sessions: [other, { session: 'one', standing, reason }] }
+function wakes(status: string, reason: string | null = null) {
+  const other = { session: 'two', status: 'on', reason: null }
+  return { at: '', paused: null, sessions: [other, { session: 'one', status, reason }] }
 }
 
 test('/brief prints the brief for the person alone, and submits nothing', async ($, on) => {
