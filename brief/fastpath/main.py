@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from brief import __version__
 from brief.fastpath.locate import NotLocatedError, current_folder, locate
 from brief.fastpath.output import put, tell
 
@@ -47,7 +48,7 @@ def run(
 
 def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | None:
     from brief.fastpath.ask import ask, why_declined  # noqa: PLC0415 - read_arguments decides first whether anybody is asked
-    from brief.fastpath.lease import NoServerError  # noqa: PLC0415 - likewise
+    from brief.fastpath.lease import NoServerError, read_lease  # noqa: PLC0415 - likewise
 
     try:
         here = locate(call.root if call.root is not None else current_folder())
@@ -57,6 +58,8 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
     params, body = _request(call, here)
     is_query = kind == "query"
     try:
+        if not is_query and read_lease(here.common_dir).get("version") != __version__:
+            return None  # the whole command replaces a server of another version before it writes
         answer = ask(here.common_dir, method, path, params, body, meanwhile=meanwhile if is_query else None)
     except NoServerError as absence:
         if not is_query and absence.is_sent:
