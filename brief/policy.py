@@ -21,6 +21,7 @@ from brief.core.policy.names import POLICY_FILE, SWITCH
 from brief.core.policy.settings import DEFAULTS, Settings
 from brief.core.policy.validate import Fault, Sifted, sift
 from brief.core.text.spelling import kind, spell, spellings
+from brief.core.yaml.reader import decode, load
 from brief.support.zone import find_zone
 
 NO_POLICY = "no policy here (majordomus init writes one)"
@@ -187,8 +188,6 @@ def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:
 
 
 def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
-    from brief.core.yaml.reader import decode, load  # noqa: PLC0415 - slow to load, and many have no policy
-
     try:
         document = load(raw, limit=LIMIT)
     except DocumentError as error:

@@ -11,9 +11,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from brief.clones.neighbours import Neighbourhood
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
 from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Level, Repository, Section
 from brief.core.model.errors import (
@@ -37,10 +36,10 @@ from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.notices.told_fixes import ToldFixes
 from brief.policy import Policy, PolicyCache, switch_reason
-from brief.sections import READERS
-from brief.sections.alerts import notice_folders
 from brief.sections.context import SectionContext, SectionQuery, Sessions, own_episode
-from brief.sections.peers import peers_of, with_one_less
+from brief.sections.notice_folders import notice_folders
+from brief.sections.peer_count import peers_of, with_one_less
+from brief.sections.readers import READERS
 from brief.sessions.board import Board
 from brief.sessions.client_records import SeenSessions, seen_folder
 from brief.sessions.endings import Endings
@@ -55,6 +54,9 @@ from brief.support.ttl_cache import CacheEntry, TtlCache
 from brief.support.waiters import Waiters
 from brief.support.zone import zone_doubt
 from brief.trust import WAKING, Effective, Trust, effective
+
+if TYPE_CHECKING:
+    from brief.clones.neighbours import Neighbourhood
 
 GIT_SECONDS = 1.0
 """How long a question waits for git to list the checkouts."""

@@ -35,8 +35,11 @@ NUMBER = struct.Struct("!i")
 """An answer: the pid once the process runs, and later how it ended, in the form of `waitpid`."""
 
 _MOST_DESCRIPTORS = 65_536
-_LATE = ("apscheduler.schedulers.asyncio", "uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl")
-"""What is imported only while a server runs, and by none of its modules."""
+_LATE = (
+    *("apscheduler.schedulers.asyncio", "uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
+    *("difflib", "wcwidth", "yaml"),
+)
+"""What is imported only while a server or a command runs, and by none of their modules."""
 
 Request = dict[str, Any]
 

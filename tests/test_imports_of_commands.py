@@ -57,3 +57,14 @@ OF_POLICY = {"dataclasses", "difflib", "pydantic"}
 def test_local_command(lab: Lab, words: tuple[str, ...], needed: set[str]) -> None:
     """A command that asks for no brief loads what its own answer needs; without a policy no reader of YAML."""
     assert loaded(lab, *words) == needed
+
+
+OF_COMPOSING = {"asyncio", "dataclasses", "difflib", "importlib.metadata", "pydantic", "sqlite3", "subprocess"}
+
+
+@pytest.mark.parametrize(
+    "words", [("brief",), ("task", "show"), ("derive", "status"), ("alerts", "list")], ids=" ".join
+)
+def test_command_that_composes(lab: Lab, words: tuple[str, ...]) -> None:
+    """Without a server and without a file to read, no reader of YAML is loaded, and nothing that measures text."""
+    assert loaded(lab, *words) == OF_COMPOSING

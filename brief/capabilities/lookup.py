@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 _MODULES = {
     **dict.fromkeys(("brief", "derive", "integration"), "views"),
-    **dict.fromkeys(("continuity", "hooks", "lifecycle", "peers", "wakes"), "sessions"),
+    **dict.fromkeys(("hooks", "lifecycle"), "episodes"),
+    "continuity": "tasks",
+    "peers": "peers",
+    "wakes": "wakes",
     **dict.fromkeys(("alerts", "lock"), "notices"),
 }
 """The module that declares a capability, by the first word of its id."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from brief.capabilities.episodes import EPISODES
 from brief.capabilities.notices import NOTICES
-from brief.capabilities.sessions import SESSIONS
+from brief.capabilities.peers import PEERS
+from brief.capabilities.tasks import TASKS
 from brief.capabilities.views import VIEWS
+from brief.capabilities.wakes import WAKES
 from brief.handlers.shape import Capability
 
-CAPABILITIES: tuple[Capability, ...] = (*VIEWS, *SESSIONS, *NOTICES)
+CAPABILITIES: tuple[Capability, ...] = (*VIEWS, *PEERS, *EPISODES, *WAKES, *TASKS, *NOTICES)
 """Every capability, in the order of the help."""
 
 __all__ = ["CAPABILITIES"]

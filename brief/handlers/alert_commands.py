@@ -31,7 +31,7 @@ from brief.notices.folder_lock import turn
 from brief.notices.migrating import migrate
 from brief.notices.read_receipts import mark_seen
 from brief.notices.writing import create, set_done
-from brief.sections.alerts import notice_folders
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone

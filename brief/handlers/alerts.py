@@ -15,7 +15,8 @@ from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.notices.finding import content, find
-from brief.sections.alerts import judged, listed, lock_owners, notice_folders
+from brief.sections.alerts import judged, listed, lock_owners
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone

@@ -6,8 +6,9 @@ from brief.core.notices.notice import Notice
 from brief.core.notices.visibility import Expired, Shown, judge
 from brief.notices.archiving import archive
 from brief.notices.bringing_back import bring_back
-from brief.sections.alerts import Judged, lock_owners, notice_folders
+from brief.sections.alerts import Judged, lock_owners
 from brief.sections.context import SectionQuery
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService
 from brief.support.zone import zone
 

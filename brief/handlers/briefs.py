@@ -12,7 +12,7 @@ from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import printable_json
-from brief.handlers.session_context import aside
+from brief.handlers.aside import aside
 from brief.handlers.shape import Rendered, SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread

@@ -14,8 +14,8 @@ from brief.core.notices.follow_up import fix_key, fix_text
 from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.episode import Episode
 from brief.core.text.sanitize import wire
-from brief.sections.alerts import notice_folders
 from brief.sections.context import SectionQuery
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 

@@ -18,7 +18,8 @@ from brief.core.notices.visibility import stands
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
-from brief.sections.alerts import lock_owners, notice_folders, untrusted_folders
+from brief.sections.alerts import lock_owners, untrusted_folders
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone

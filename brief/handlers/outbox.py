@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from brief.core.model.brief import EpisodeState, Wire
 from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, wake_status
 from brief.core.wakes.state import Change, Outcome, Prompt, WakeState, offered, recomposed, tidied, told_outcome
-from brief.handlers.session_context import aside
+from brief.handlers.aside import aside
 from brief.handlers.waking import composed_wake
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from brief.core.model.brief import Brief
@@ -20,15 +20,14 @@ from brief.core.text.brief_digest import facts
 from brief.core.text.sanitize import wire
 from brief.core.wakes.state import Entry, Step, briefed
 from brief.handlers.archiving import archive_expired
+from brief.handlers.aside import aside
 from brief.notices.read_receipts import mark_seen, seen
-from brief.sections.alerts import judged, notice_folders
+from brief.sections.alerts import judged
 from brief.sections.context import SectionQuery
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.delivery import Note
-
-ASIDE_SECONDS = 0.1
-"""How long the text waits for what is done beside it."""
 
 JUDGED_SECONDS = 1.0
 """How long the notices may take: longer than any folder of them needs, and short of what a hook has in all."""
@@ -98,16 +97,6 @@ async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
         return ToRead([], Unread(folders=tuple((wire(folder), "could not be read now") for folder in folders)))
     await aside(in_thread(lambda: archive_expired(service, query, found)))
     return ToRead(without_seen(found.shown, known), found.unread)
-
-
-async def aside(work: Awaitable[Result]) -> Result | None:
-    """Do what the text does not depend on: where that fails or takes long, None, and the text comes all the same."""
-    try:
-        async with asyncio.timeout(ASIDE_SECONDS):
-            return await work
-    except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
-        log.warning("not done beside a text", extra={"reason": repr(fault)})
-        return None
 
 
 def _steps(service: RepositoryService, session: str | None, step: Step) -> list[Note]:

@@ -32,6 +32,7 @@ from brief.fastpath.known import Known, Unknown
 from brief.git.place import checkout_at, head_of, primary_root
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
+from brief.sections.notice_folders import notice_folders
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.support.zone import zone
 from brief.trust import FOLDERS
@@ -157,17 +158,6 @@ def listed(
         reason=reason,
         as_of=context.now(),
     )
-
-
-def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
-    """The folder of the repository, then those of the policy, relative ones below the checkout."""
-    declared = (os.path.join(query.root, folder) for folder in query.settings.alerts.folders)
-    return (own_folder(state_dir), *declared)
-
-
-def own_folder(state_dir: str) -> str:
-    """The folder of the repository, where commands write."""
-    return os.path.join(state_dir, "notices")
 
 
 def untrusted_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import Section
 from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
@@ -21,6 +20,9 @@ from brief.core.wakes.state import WakeState
 from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
 from brief.trust import Pair
+
+if TYPE_CHECKING:
+    from brief.clones.neighbours import Neighbourhood
 
 
 class Sessions(Protocol):

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from brief.clones.neighbours import Neighbourhood
-from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Section, Status
+from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Status
 from brief.core.sessions.claims import Claim, against, below
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
@@ -85,17 +85,6 @@ def _without_asker(peers: tuple[Peer, ...], context: SectionContext, query: Sect
     own = own_episode(context, query)
     asker = own.episode.id if own else query.session
     return tuple(peer for peer in peers if peer.episode != asker)
-
-
-def peers_of(section: Section) -> tuple[Peer, ...]:
-    """The sessions that a section tells, of which only this one does."""
-    return section.data.peers if isinstance(section.data, PeersData) else ()
-
-
-def with_one_less(section: Section) -> Section:
-    """The section of one who asked for everybody, for a session that is told in it: its count is one less."""
-    data = section.data
-    return section.model_copy(update={"data": data.model_copy(update={"count": data.count - 1})})
 
 
 # ---------------------------------------------------------------- where each of them writes

@@ -24,6 +24,7 @@ from brief.policy import read_policy
 from brief.server.holder import Holder
 from brief.server.http import build
 from brief.server.last_line import LineKeeper
+from brief.server.late_modules import load_rest
 from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
 from brief.server.registry_entry import Listing
@@ -140,7 +141,13 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         await listing.enter()
         lease.publish(holder.socket, opened.tcp, holder.since)
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
-        works = (holder.watch(service), listing.keep(), schedule.keep(), lines.keep_tidy(lease.common_dir))
+        works = (
+            holder.watch(service),
+            listing.keep(),
+            schedule.keep(),
+            lines.keep_tidy(lease.common_dir),
+            load_rest(),
+        )
         for work in works:
             leaving.callback(asyncio.ensure_future(work).cancel)
         await web.serve(sockets=list(opened.listeners))

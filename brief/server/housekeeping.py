@@ -6,7 +6,7 @@ And it tells who waits for a bug-dep that was set to done in a file of the repos
 from __future__ import annotations
 
 from brief.handlers.fixes import tell_fixes_in
-from brief.sections.alerts import own_folder
+from brief.sections.notice_folders import own_folder
 from brief.service import RepositoryService
 
 

@@ -9,7 +9,8 @@ from brief.core.policy.settings import Settings
 from brief.handlers.archiving import archive_expired, bring_back_early
 from brief.handlers.fixes import tell_fixes
 from brief.notices.read_receipts import prune_seen
-from brief.sections.alerts import judged, notice_folders
+from brief.sections.alerts import judged
+from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService
 from brief.support.leftovers import remove_leftovers
 

@@ -58,7 +58,7 @@ def seen_folder(environ: Mapping[str, str] = os.environ) -> str:
 class _Record(BaseModel):
     """What is used of a record, strictly typed; `procStart` tells it from the records of clients too old to be told."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_camel)
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_camel, defer_build=True)
 
     pid: int = Field(gt=0)
     session_id: str

@@ -14,7 +14,8 @@ from brief.core.text.line import compose_line
 from brief.core.text.page import section_page
 from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
-from brief.sections.alerts import answer, notice_folders
+from brief.sections.alerts import answer
+from brief.sections.notice_folders import notice_folders
 from samples import NOW, Known, ask, context, episode
 from sandbox import Lab
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import clean
+from brief.core.yaml import reader
 
 LIMIT = 262_144
 """Bytes that the file of a notice may have."""
@@ -140,8 +141,6 @@ def parse(text: bytes | str, slug: str) -> Notice:
 
 def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
     """The fields between the first line `---` and the next one, and the whole text after it; raises DocumentError."""
-    from brief.core.yaml import reader  # noqa: PLC0415 - slow to load, and many have no notice
-
     whole = reader.decode(text, limit=LIMIT)
     opening = _OPENING.match(whole)
     if opening is None:

@@ -10,12 +10,13 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn, TypeAlias
-
-import yaml
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import clean
+
+if TYPE_CHECKING:
+    import yaml
 
 LIMIT = 262_144
 """Bytes of UTF-8 that a document may have, unless the caller says otherwise."""
@@ -27,7 +28,6 @@ _MOST_DIGITS = 1_000
 _INTEGERS = range(-(2**63), 2**63)
 _CORE = "tag:yaml.org,2002:"
 _Mark: TypeAlias = Any  # the stubs leave optional what every parsed event has
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
@@ -77,8 +77,11 @@ def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
     found = _UNPRINTABLE.search(document)
     if found:
         raise _error(*_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it")
+    import yaml  # noqa: PLC0415 - slow to load, and many a repository has no file to read
+
+    loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Builder().build(yaml.parse(document, Loader=_LOADER))
+        return _Builder().build(yaml.parse(document, Loader=loader))
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as fault:
         raise _syntax_error(fault, document) from fault
 
@@ -138,7 +141,7 @@ class _Builder:
 
     def build(self, events: Iterator[yaml.Event]) -> Any:
         for event in events:
-            step = self._STEPS.get(type(event))
+            step = self._STEPS.get(type(event).__name__)
             if step:
                 step(self, event)
         return self._root
@@ -168,7 +171,7 @@ class _Builder:
         self._add(anchored.value, event.start_mark, anchored.height, spelled)
 
     def _open(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
-        mapping = isinstance(event, yaml.MappingStartEvent)
+        mapping = type(event).__name__ == "MappingStartEvent"
         if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
             _refuse_tag(event)
         if self._frames and self._frames[-1].wants_key:
@@ -224,14 +227,14 @@ class _Builder:
         if depth > _MOST_DEPTH:
             _refuse_at(mark, f"this is nested more than {_MOST_DEPTH} levels deep; make it flatter")
 
-    _STEPS: ClassVar[dict[type[yaml.Event], Callable[[Any, Any], None]]] = {
-        yaml.DocumentStartEvent: _begin,
-        yaml.ScalarEvent: _scalar,
-        yaml.AliasEvent: _alias,
-        yaml.MappingStartEvent: _open,
-        yaml.SequenceStartEvent: _open,
-        yaml.MappingEndEvent: _close,
-        yaml.SequenceEndEvent: _close,
+    _STEPS: ClassVar[dict[str, Callable[[Any, Any], None]]] = {
+        "DocumentStartEvent": _begin,
+        "ScalarEvent": _scalar,
+        "AliasEvent": _alias,
+        "MappingStartEvent": _open,
+        "SequenceStartEvent": _open,
+        "MappingEndEvent": _close,
+        "SequenceEndEvent": _close,
     }
 
 

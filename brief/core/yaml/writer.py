@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-import yaml as pyyaml
-
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import wire
 from brief.core.yaml import reader
 
-_LOADER: type[Any] = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
 _NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
 
 
@@ -93,7 +90,10 @@ class Layout:
 
 def layout(document: str) -> Layout:
     """The layout of a document that the strict loader reads as a mapping."""
-    events = pyyaml.parse(document, Loader=_LOADER)
+    import yaml as pyyaml  # noqa: PLC0415 - slow to load, and only a change of a file needs it
+
+    loader: type[Any] = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
+    events = pyyaml.parse(document, Loader=loader)
     top: Any = next(event for event in events if isinstance(event, pyyaml.MappingStartEvent))
     return Layout(top.start_mark.index, bool(top.flow_style), dict(_values(events)))
 
@@ -101,7 +101,7 @@ def layout(document: str) -> Layout:
 def _values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Key and span of each value, from the events behind the start of the top mapping to its end."""
     for key in events:
-        if isinstance(key, pyyaml.MappingEndEvent):
+        if type(key).__name__ == "MappingEndEvent":
             return
         first = last = next(events)
         depth = _step(first)
@@ -113,6 +113,8 @@ def _values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _step(event: object) -> int:
-    if isinstance(event, pyyaml.CollectionStartEvent):
-        return 1
-    return -1 if isinstance(event, pyyaml.CollectionEndEvent) else 0
+    return _STEPS.get(type(event).__name__, 0)
+
+
+_STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
+"""How far an event goes down or up in its document, by its name."""

@@ -17,7 +17,7 @@ from brief.core.yaml import reader
 @pytest.fixture(params=["CSafeLoader", "SafeLoader"])
 def either_loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loader on libyaml, and the one in pure Python."""
-    monkeypatch.setattr(reader, "_LOADER", getattr(pyyaml, request.param))
+    monkeypatch.setattr(pyyaml, "CSafeLoader", getattr(pyyaml, request.param))
 
 
 def refused(text: str | bytes) -> DocumentError:
@@ -202,7 +202,7 @@ def test_a_fault_without_a_place_is_a_sentence_too(fault: type[Exception], monke
         def check_event(self, *_: Any) -> bool:
             raise fault("odd\nmatter")
 
-    monkeypatch.setattr(reader, "_LOADER", Failing)
+    monkeypatch.setattr(pyyaml, "CSafeLoader", Failing)
     assert refused("a: 1").sentence == "this cannot be read as YAML (odd matter); mend it"
 
 

@@ -1,0 +1,93 @@
+"""The conversations of coding agents: what their mods and hooks say of them, and are told."""
+
+from __future__ import annotations
+
+from brief.handlers import episodes, heartbeat, hooks, wake_poll
+from brief.handlers.shape import Capability, Http
+
+EPISODES: tuple[Capability, ...] = (
+    Capability(
+        id="lifecycle.episodes",
+        kind="query",
+        title="List the open episodes of the repository",
+        input=episodes.ListInputs,
+        output=episodes.Episodes,
+        handler=episodes.list_episodes,
+        text=episodes.list_text,
+        http=Http("GET", "/episodes"),
+        cli=("episode", "list"),
+        in_memory=True,
+    ),
+    Capability(
+        id="lifecycle.episodes.open",
+        kind="command",
+        title="Open an episode in this checkout, or hear an open one again",
+        input=episodes.OpenInputs,
+        output=episodes.OneEpisode,
+        handler=episodes.open_episode,
+        text=episodes.one_text,
+        http=Http("POST", "/episodes"),
+        cli=("episode", "open"),
+    ),
+    Capability(
+        id="lifecycle.episodes.close",
+        kind="command",
+        title="Close an episode, with the reason",
+        input=episodes.CloseInputs,
+        output=episodes.OneEpisode,
+        handler=episodes.close_episode,
+        text=episodes.one_text,
+        http=Http("POST", "/episodes/close"),
+        cli=("episode", "close"),
+    ),
+    Capability(
+        id="lifecycle.episodes.look",
+        kind="command",
+        title="Note what a session does, and answer with its line and at most one prompt to submit",
+        input=heartbeat.HeartbeatInputs,
+        output=heartbeat.HeartbeatAnswer,
+        handler=heartbeat.answer_heartbeat,
+        text=heartbeat.looked_text,
+        http=Http("POST", "/episodes/heartbeat"),
+    ),
+    Capability(
+        id="lifecycle.episodes.outcomes",
+        kind="command",
+        title="Note what became of a prompt that a look handed out",
+        input=heartbeat.OutcomeInputs,
+        output=heartbeat.Recorded,
+        handler=heartbeat.outcome,
+        text=heartbeat.recorded_text,
+        http=Http("POST", "/episodes/outcomes"),
+    ),
+    Capability(
+        id="lifecycle.episodes.prompt",
+        kind="command",
+        title="Tell what goes with a prompt that is about to be sent",
+        input=heartbeat.PromptInputs,
+        output=heartbeat.Attached,
+        handler=heartbeat.prompt,
+        text=heartbeat.attached_text,
+        http=Http("POST", "/episodes/prompt"),
+    ),
+    Capability(
+        id="lifecycle.episodes.wait",
+        kind="command",
+        title="Hand out the prompt that wakes an idle session to the process that waits beside it",
+        input=wake_poll.WaitInputs,
+        output=wake_poll.Waited,
+        handler=wake_poll.wait,
+        text=wake_poll.waited_text,
+        http=Http("POST", "/episodes/wait"),
+    ),
+    Capability(
+        id="hooks",
+        kind="command",
+        title="Note an event of a session, and tell what that session must read now",
+        input=hooks.HookInputs,
+        output=hooks.HookAnswer,
+        handler=hooks.hook,
+        text=hooks.hook_text,
+        http=Http("POST", "/hooks"),
+    ),
+)

@@ -1,0 +1,55 @@
+"""What an episode works on."""
+
+from __future__ import annotations
+
+from brief.core.model.brief import StateSection
+from brief.handlers import sections, tasks
+from brief.handlers.shape import READ_IN_FULL, Capability, Http
+
+TASKS: tuple[Capability, ...] = (
+    Capability(
+        id="continuity.state",
+        kind="query",
+        title="Show the episode of this checkout and what it works on",
+        input=sections.SectionInputs,
+        output=StateSection,
+        handler=sections.section_of("state"),
+        text=sections.section_text,
+        http=Http("GET", "/state"),
+        cli=("task", "show"),
+        strict=READ_IN_FULL,
+    ),
+    Capability(
+        id="continuity.state.set",
+        kind="command",
+        title="Say what an episode works on from now on",
+        input=tasks.SetInputs,
+        output=tasks.OneTask,
+        handler=tasks.set_task,
+        text=tasks.task_text,
+        http=Http("POST", "/tasks"),
+        cli=("task", "set"),
+    ),
+    Capability(
+        id="continuity.state.next",
+        kind="command",
+        title="Say what an episode does next in its task",
+        input=tasks.NextInputs,
+        output=tasks.OneTask,
+        handler=tasks.set_next,
+        text=tasks.task_text,
+        http=Http("POST", "/tasks/next"),
+        cli=("task", "next"),
+    ),
+    Capability(
+        id="continuity.state.done",
+        kind="command",
+        title="End the task of an episode",
+        input=tasks.DoneInputs,
+        output=tasks.OneTask,
+        handler=tasks.end_task,
+        text=tasks.task_text,
+        http=Http("POST", "/tasks/done"),
+        cli=("task", "done"),
+    ),
+)

@@ -1,0 +1,54 @@
+"""The prompts by which idle sessions are briefed."""
+
+from __future__ import annotations
+
+from brief.handlers import wakes
+from brief.handlers.shape import Capability, Http
+
+WAKES: tuple[Capability, ...] = (
+    Capability(
+        id="wakes",
+        kind="query",
+        title="List when each session is woken next, what keeps it from that, and what was counted",
+        input=wakes.WakesInputs,
+        output=wakes.AllWakes,
+        handler=wakes.list_wakes,
+        text=wakes.wakes_text,
+        http=Http("GET", "/wakes"),
+        cli=("wake", "list"),
+        in_memory=True,
+    ),
+    Capability(
+        id="wakes.pause",
+        kind="command",
+        title="Wake a session, or all of the repository, no more, and withdraw what waits",
+        input=wakes.PauseInputs,
+        output=wakes.AllWakes,
+        handler=wakes.pause_wakes,
+        text=wakes.wakes_text,
+        http=Http("POST", "/wakes/pause"),
+        cli=("wake", "pause"),
+    ),
+    Capability(
+        id="wakes.resume",
+        kind="command",
+        title="Wake a session, or all of the repository, again",
+        input=wakes.PauseInputs,
+        output=wakes.AllWakes,
+        handler=wakes.resume_wakes,
+        text=wakes.wakes_text,
+        http=Http("POST", "/wakes/resume"),
+        cli=("wake", "resume"),
+    ),
+    Capability(
+        id="wakes.now",
+        kind="command",
+        title="Wake a session at its next look, without waiting for the interval",
+        input=wakes.WakeInputs,
+        output=wakes.AllWakes,
+        handler=wakes.wake_now,
+        text=wakes.wakes_text,
+        http=Http("POST", "/wakes/now"),
+        cli=("wake", "now"),
+    ),
+)

@@ -1,0 +1,25 @@
+"""Who answers for which section; the module of one is loaded when it is first asked."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from brief.core.model.brief import SECTIONS, Section
+from brief.sections.context import Answer, SectionContext, SectionQuery
+
+
+def load_reader(name: str) -> Answer:
+    """The function that answers for a section; its module is loaded if it was not yet."""
+    answer: Answer = import_module(f"brief.sections.{name}").answer
+    return answer
+
+
+def _reader(name: str) -> Answer:
+    def answer(context: SectionContext, query: SectionQuery) -> Section:
+        return load_reader(name)(context, query)
+
+    return answer
+
+
+READERS: dict[str, Answer] = {name: _reader(name) for name in SECTIONS}
+"""The reader of each section, in the order of every brief."""

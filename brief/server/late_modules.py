@@ -1,0 +1,28 @@
+"""The modules that are loaded when they are first needed, which would delay the first answer of a server."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+
+from brief.core.model.brief import SECTIONS
+from brief.sections.readers import load_reader
+from brief.support.daemon_threads import in_thread
+
+LATE_SECONDS = 2.0
+"""How long after its start a server loads them: who started it has its answer by then."""
+
+_LATE = ("wcwidth", "yaml")
+
+
+async def load_rest() -> None:
+    """Load them all: a server outlives the files that it was started from, and must not need them later."""
+    await asyncio.sleep(LATE_SECONDS)
+    await in_thread(_load)
+
+
+def _load() -> None:
+    for name in SECTIONS:
+        load_reader(name)
+    for name in _LATE:
+        import_module(name)
