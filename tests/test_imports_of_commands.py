@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -68,3 +69,21 @@ OF_COMPOSING = {"asyncio", "dataclasses", "difflib", "importlib.metadata", "pyda
 def test_command_that_composes(lab: Lab, words: tuple[str, ...]) -> None:
     """Without a server and without a file to read, no reader of YAML is loaded, and nothing that measures text."""
     assert loaded(lab, *words) == OF_COMPOSING
+
+
+def test_start_of_a_server() -> None:
+    """A server that finds the lease taken has loaded nothing slow until then."""
+    code = "import sys; import brief.server.__main__; sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert SLOW & set(done.stderr.split()) == {"dataclasses", "sqlite3"}
+
+
+@pytest.mark.parametrize("load", ["_load_whole", "_load_hook"])
+def test_plugins(load: str) -> None:
+    """Whatever composes without a server has pydantic look for no plugins."""
+    code = (
+        f"import os; from brief.__main__ import {load} as load; load(); print(os.environ['PYDANTIC_DISABLE_PLUGINS'])"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "PYDANTIC_DISABLE_PLUGINS"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "__all__\n"

@@ -28,3 +28,8 @@ def isolated(module: str, *words: str) -> list[str]:
 def _folders() -> list[str]:
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return [source, *(path for path in sys.path if path.endswith(_PACKAGES) and path != source)]
+
+
+def leave_out_plugins() -> None:
+    """Have pydantic look for no plugins, in this process and in those it starts: that takes longer than loading it."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

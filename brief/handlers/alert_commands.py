@@ -28,7 +28,6 @@ from brief.handlers.shape import FileName, SessionInputs, Words
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn
-from brief.notices.migrating import migrate
 from brief.notices.read_receipts import mark_seen
 from brief.notices.writing import create, set_done
 from brief.sections.notice_folders import notice_folders
@@ -171,6 +170,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
 
 async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Taken:
     """Take a reminders list over as notices for the owner; what was taken over before is left."""
+    from brief.notices.migrating import migrate  # noqa: PLC0415 - slow to load, and asked for once, if ever
 
     def work() -> Taken:
         request = service.request_context(asked.root, asked.session)

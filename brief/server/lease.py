@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brief import __version__
-from brief.core.model.brief import wire_time
 from brief.core.model.errors import ConflictError, MajordomusError
+from brief.core.model.wire_time import wire_time
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, read_lease, state_dir
 from brief.fastpath.process import describe_process

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Stopping:
@@ -23,7 +26,9 @@ class Stopping:
 
     def tell(self, ending: asyncio.Event) -> None:
         """Set `ending` when an end is asked for, at once if it was already."""
-        self._loop = asyncio.get_running_loop()
+        from asyncio import get_running_loop  # noqa: PLC0415 - whoever finds the lease taken needs no loop
+
+        self._loop = get_running_loop()
         self._ending = ending
         if self.asked:
             ending.set()

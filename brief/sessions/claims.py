@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from brief.core.model.brief import wire_time
 from brief.core.model.errors import ConflictError
+from brief.core.model.wire_time import wire_time
 from brief.core.sessions.claims import MOST_CLAIMS, Claim
 from brief.sessions.database import Database
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from brief.core.model.brief import wire_time
+from brief.core.model.wire_time import wire_time
 from brief.core.notices.follow_up import FollowUp
 from brief.sessions.database import Database
 

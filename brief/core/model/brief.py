@@ -21,6 +21,8 @@ from pydantic import (
     model_validator,
 )
 
+from brief.core.model.wire_time import wire_time
+
 SCHEMA: Final = "majordomus.brief/v1"
 
 
@@ -28,11 +30,6 @@ def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("a moment on the wire carries its zone")
     return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-
-
-def wire_time(moment: datetime) -> str:
-    """The spelling of a moment on the wire: UTC, whole seconds where it has none smaller, `Z` at the end."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 Moment = Annotated[

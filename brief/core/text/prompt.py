@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brief.core.model.brief import AnsweredBy, Brief, Section, Status, wire_time
+from brief.core.model.brief import AnsweredBy, Brief, Section, Status
+from brief.core.model.wire_time import wire_time
 from brief.core.text.page import omitted_line, rows_beside_reason, where
 from brief.core.text.sanitize import clean
 
