@@ -17,6 +17,8 @@ from brief.handlers.shape import Capability
 from sandbox import Lab
 from serving import leave_notice
 
+pytestmark = pytest.mark.slow
+
 SESSIONS = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 FAST = "from brief.__main__ import command; command()"
 

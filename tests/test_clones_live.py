@@ -20,6 +20,8 @@ from process_helpers import start_of
 from sandbox import Lab, until
 from serving import exchange
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def clones(lab: Lab) -> tuple[Path, Path]:

@@ -17,6 +17,8 @@ from impostor import EPOCH, answer, listening, saying, write_lease
 from sandbox import Lab, until
 from serving import lease, serve
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[[socket.socket, bytes], None]
 
 

@@ -19,6 +19,8 @@ from cli_helpers import brief, command, section
 from sandbox import Lab, until
 from serving import FAST_LOOKS, ask, lease, serve
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _nothing_outlives() -> Iterator[None]:

@@ -18,6 +18,8 @@ import pytest
 
 from sandbox import Lab
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 HARD = 'Žofie\'s own "dir"'

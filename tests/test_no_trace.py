@@ -10,6 +10,8 @@ from brief.fastpath.ask import ask
 from sandbox import Lab
 from traces import bait, make_stale, traces
 
+pytestmark = pytest.mark.slow
+
 NOTICE = "---\nkind: alert\ntitle: One\n---\nText.\n"
 
 

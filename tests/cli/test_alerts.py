@@ -162,6 +162,7 @@ def test_reminders(two: Lab) -> None:
     assert "Mine" not in block(two, ANN)
 
 
+@pytest.mark.slow
 def test_two_hundred_adds_at_once(two: Lab) -> None:
     """The same title from many at once makes as many notices, each whole."""
     code = (

@@ -21,6 +21,8 @@ from repo_fixture import ANN
 from sandbox import Lab
 from wake_helpers import ON
 
+pytestmark = pytest.mark.slow
+
 BETWEEN_LOOKS = 2
 
 

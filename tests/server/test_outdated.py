@@ -15,6 +15,8 @@ from brief.core.model.brief import EpisodeState
 from sandbox import SOURCE, Lab, until
 from serving import answers, ask, finish, has_ended, lease, python, serve
 
+pytestmark = pytest.mark.slow
+
 NEW = "99.0.0"
 OUTDATED = f"outdated: runs {__version__}, {NEW} is installed"
 

@@ -9,6 +9,8 @@ import pytest
 
 from brief.support.package_data import ResourceError, mod_folder, policy_file, schema_file
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 POLICY = sorted(path.name for path in (ROOT / "policy").iterdir())
 

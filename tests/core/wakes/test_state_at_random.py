@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -39,6 +40,8 @@ from brief.core.wakes.state import (
     withdrawn,
 )
 from samples import NOW
+
+pytestmark = pytest.mark.slow
 
 INTERVALS = st.sampled_from([10, 20, 60])
 LIMITS = st.sampled_from([0, 1, 3])
