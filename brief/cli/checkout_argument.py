@@ -6,17 +6,27 @@ import argparse
 
 from brief.core.model.errors import RepositoryError
 from brief.core.text.sanitize import clean, wire
-from brief.fastpath.locate import Located, NotLocatedError, current_folder, locate
+from brief.fastpath.locate import ForeignCheckoutError, Located, NotLocatedError, current_folder, locate
 from brief.fastpath.main import unanswered
-from brief.git.ownership import accept_by_git
+from brief.git.ownership import accept_by_git, accept_root_by_git
 
 
 def located(args: argparse.Namespace) -> Located:
     """The checkout that was named, or the one around the current folder; raises RepositoryError."""
     try:
-        here = locate(args.root if args.root is not None else current_folder())
+        here = _accepted(args.root if args.root is not None else current_folder())
     except NotLocatedError as fault:
         raise RepositoryError(clean(wire(str(fault)), 1_000)) from None
     if accept_by_git(here.common_dir, here.root):
         unanswered.pop(here.common_dir, None)
     return here
+
+
+def _accepted(folder: str) -> Located:
+    """The checkout around a folder, also one of another user that git accepts; raises NotLocatedError."""
+    try:
+        return locate(folder)
+    except ForeignCheckoutError as fault:
+        if not accept_root_by_git(fault.located.root):
+            raise
+        return locate(folder)

@@ -13,9 +13,23 @@ POLICY = ".ai/repo/policy.yaml"
 
 _MOST = 65_536
 
+accepted_roots: set[str] = set()
+"""Work trees of others that git itself accepts for this user (`safe.directory`), as the whole command asked it."""
+
 
 class NotLocatedError(Exception):
     """No checkout is here; the sentence says what was found instead."""
+
+
+class ForeignCheckoutError(NotLocatedError):
+    """Somebody else owns the way from a work tree to a git folder of the user's, as git's "dubious ownership" means it.
+
+    `located` is the checkout, for whom git itself accepts it.
+    """
+
+    def __init__(self, sentence: str, located: Located) -> None:
+        super().__init__(sentence)
+        self.located = located
 
 
 class Located:
@@ -73,15 +87,38 @@ def locate(start: str) -> Located:
         marker = os.path.join(folder, ".git")
         if os.path.isdir(marker) and _is_git_dir(marker):
             git_dir = os.path.realpath(marker)
-            return Located(folder, git_dir, _common_dir(git_dir))
+            return _proven(Located(folder, git_dir, _common_dir(git_dir)), marker)
         if os.path.isfile(marker):
-            return _linked(folder, marker)
+            return _proven(_linked(folder, marker), marker)
         if _is_git_dir(folder):
             raise NotLocatedError(_inside_git_dir(folder))
         parent = os.path.dirname(folder)
         if parent == folder:
             raise NotLocatedError(f"{here} is not in a git repository; go to a checkout, or name one with --root")
         folder = parent
+
+
+def _proven(here: Located, marker: str) -> Located:
+    """The checkout; raises ForeignCheckoutError where a git folder of the user's is reached through what is not.
+
+    This is git's own rule (`ensure_valid_ownership` in its setup.c): work tree, `.git` and git folder have one owner. Of a
+    git folder that is another user's `proof.check_git_folder` tells.
+    """
+    user = os.geteuid()
+    try:
+        if os.stat(here.common_dir).st_uid != user or here.root in accepted_roots:
+            return here
+        owners = [(path, os.lstat(path).st_uid) for path in (here.root, marker, here.git_dir)]
+    except OSError as fault:
+        raise NotLocatedError(f"{here.root}: whose checkout this is cannot be told: {fault.strerror}") from None
+    for path, owner in owners:
+        if owner != user:
+            raise ForeignCheckoutError(
+                f"{path} belongs to uid {owner}, not to you, and names your git folder {here.common_dir}: nothing is read "
+                f"or asked for it; if you trust it, run git config --global --add safe.directory {here.root}",
+                here,
+            )
+    return here
 
 
 def has_policy(here: Located) -> bool:
@@ -99,7 +136,12 @@ def _is_git_dir(folder: str) -> bool:
 
 
 def _linked(root: str, marker: str) -> Located:
-    text = (read_small(marker) or "").rstrip("\r\n")
+    content = read_small(marker)
+    if content is None:
+        raise NotLocatedError(
+            f"{marker} cannot be read, so which repository this is cannot be told; look at its owner and mode"
+        )
+    text = content.rstrip("\r\n")
     if not text.startswith("gitdir: ") or "\0" in text:
         raise NotLocatedError(f"{marker} does not name a git folder; mend it, or run git worktree repair")
     git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
@@ -111,9 +153,18 @@ def _linked(root: str, marker: str) -> Located:
 
 
 def _common_dir(git_dir: str) -> str:
-    named = (read_small(git_dir + "/commondir") or "").rstrip("\r\n")
-    if "\0" in named:
-        raise NotLocatedError(f"{git_dir}/commondir does not name a git folder; run git worktree repair")
+    """The folder that all checkouts share; raises NotLocatedError where that cannot be told. Only git's absence of one is none."""
+    path = git_dir + "/commondir"
+    content = read_small(path)
+    if content is None and not os.path.lexists(path):
+        return os.path.realpath(git_dir)
+    if content is None:
+        raise NotLocatedError(
+            f"{path} cannot be read, so which repository this is cannot be told; look at its owner and mode"
+        )
+    named = content.rstrip("\r\n")
+    if not named or "\0" in named:
+        raise NotLocatedError(f"{path} does not name a git folder, so which repository this is cannot be told; mend it")
     return os.path.realpath(os.path.join(git_dir, named))
 
 

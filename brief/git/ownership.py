@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from brief.core.model.errors import GitError
+from brief.fastpath.locate import accepted_roots
 from brief.fastpath.proof import accepted
 
 _SECONDS = 1.0
@@ -22,11 +23,25 @@ def accept_by_git(common_dir: str, root: str) -> bool:
         return False
     if is_own or common_dir in accepted:
         return not is_own
-    from brief.git.command import run  # noqa: PLC0415 - only for a git folder of somebody else
+    if not _is_accepted(root):
+        return False
+    accepted.add(common_dir)
+    return True
+
+
+def accept_root_by_git(root: str) -> bool:
+    """Ask git about a work tree of another user, and remember for this process whether it accepts it."""
+    if not _is_accepted(root):
+        return False
+    accepted_roots.add(root)
+    return True
+
+
+def _is_accepted(root: str) -> bool:
+    from brief.git.command import run  # noqa: PLC0415 - only for what belongs to somebody else
 
     try:
         run(["rev-parse", "--git-dir"], root, deadline_s=_SECONDS)
     except GitError:
         return False
-    accepted.add(common_dir)
     return True

@@ -3,12 +3,22 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brief.core.policy.names import POLICY_FILE
-from brief.fastpath.locate import POLICY, Located, NotLocatedError, current_folder, locate, read_small
+from brief.fastpath.locate import (
+    POLICY,
+    ForeignCheckoutError,
+    Located,
+    NotLocatedError,
+    current_folder,
+    locate,
+    read_small,
+)
+from hostile import FOREIGN, needs_root
 from sandbox import Lab
 
 ODD = "ěščř plný mezer \u202e"
@@ -186,3 +196,66 @@ def test_read_small(tmp_path: Path) -> None:
 def test_where_the_policy_is() -> None:
     """The fast path looks for the policy where the whole command reads it."""
     assert POLICY == POLICY_FILE
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"../..\0x"])
+def test_a_common_folder_that_cannot_be_told(content: bytes, lab: Lab) -> None:
+    """A linked work tree whose `commondir` is empty or damaged is never taken for a repository of its own."""
+    lab.commit()
+    linked = lab.worktree("linked")
+    (lab.repo / ".git/worktrees/linked/commondir").write_bytes(content)
+    with pytest.raises(NotLocatedError, match="which repository this is cannot be told"):
+        locate(str(linked))
+
+
+def test_a_common_folder_that_cannot_be_read(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `commondir` that is there and cannot be read is not one that is missing."""
+    lab.commit()
+    linked = lab.worktree("linked")
+
+    def unreadable(path: str) -> str | None:
+        return None if path.endswith("/commondir") else read_small(path)
+
+    monkeypatch.setattr("brief.fastpath.locate.read_small", unreadable)
+    with pytest.raises(NotLocatedError, match="cannot be read, so which repository this is cannot be told"):
+        locate(str(linked))
+
+
+def plant_file(way: Path, git_dir: Path) -> None:
+    """A `.git` file of another user names a git folder of ours."""
+    (way / ".git").write_text(f"gitdir: {git_dir}\n")
+
+
+def plant_link(way: Path, git_dir: Path) -> None:
+    """A `.git` link of another user leads to a git folder of ours."""
+    (way / ".git").symlink_to(git_dir)
+
+
+def plant_folder(way: Path, git_dir: Path) -> None:
+    """A `.git` folder of another user shares a git folder of ours."""
+    (way / ".git").mkdir()
+    (way / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (way / ".git/commondir").write_text(f"{git_dir}\n")
+
+
+@needs_root
+@pytest.mark.parametrize("plant", [plant_file, plant_link, plant_folder])
+@pytest.mark.parametrize("is_root_ours", [False, True])
+def test_a_way_of_another_user_to_our_git_folder(
+    plant: Callable[[Path, Path], None], is_root_ours: bool, lab: Lab
+) -> None:
+    """What another user planted above our git folder is no checkout of ours, as git says too."""
+    lab.commit()
+    way = lab.base / "way"
+    (way / "inner").mkdir(parents=True)
+    plant(way, lab.repo / ".git")
+    os.chown(way / ".git", FOREIGN, FOREIGN, follow_symlinks=False)
+    if not is_root_ours:
+        os.chown(way, FOREIGN, FOREIGN)
+    with pytest.raises(ForeignCheckoutError, match="belongs to uid 54321"):
+        locate(str(way / "inner"))
+    for words in (["brief"], ["lock", "status"], ["task", "set", "x"], ["serve", "ensure"]):
+        done = lab.majordomus(*words, cwd=way / "inner")
+        assert done.returncode in (1, 2)
+        assert "belongs to uid 54321" in done.stderr
+    assert not (lab.repo / ".git/majordomus").exists()
