@@ -36,7 +36,7 @@ _SET = {
     "LC_ALL": "C",
 }
 _MOST = 64 * 1024 * 1024
-_MOST_SAID = 8_192
+_MOST_SAID = 65_536
 _USAGE = 129
 _running: set[subprocess.Popen[bytes]] = set()
 
@@ -61,6 +61,17 @@ def run(
 
     `env` is added last, as a quarantine needs. Raises GitError with a sentence, GitTimeoutError for the deadline.
     """
+    return run_with_warnings(args, cwd, deadline_s=deadline_s, env=env, most=most)[0]
+
+
+def run_with_warnings(
+    args: Sequence[str], cwd: str, *, deadline_s: float = 5.0, env: Mapping[str, str] | None = None, most: int = _MOST
+) -> tuple[bytes, tuple[str, ...]]:
+    """What `run` gives, and each line of warning or error that git printed although it succeeded.
+
+    A listing that leaves out what git cannot read says so only there. The lines are as git wrote them, of at most
+    64 KiB in all; what is past that is told in a last line.
+    """
     process = _start(args, cwd, env or {})
     _running.add(process)
     try:
@@ -74,7 +85,7 @@ def run(
         _running.discard(process)
     if process.returncode != 0:
         raise _failure(args, cwd, process.returncode, said)
-    return printed
+    return printed, _warnings(said)
 
 
 def program(cwd: str) -> str:
@@ -150,6 +161,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdout, process.stderr):
         if pipe:
             pipe.close()
+
+
+def _warnings(said: bytes) -> tuple[str, ...]:
+    lines = (line for line in os.fsdecode(said).split("\n") if line.startswith(("warning: ", "error: ")))
+    return (*lines, *(["warning: more was printed than is kept"] if len(said) >= _MOST_SAID else []))
 
 
 def _failure(args: Sequence[str], cwd: str, code: int, said: bytes) -> GitError:

@@ -22,7 +22,8 @@ class Observation(Wire):
     """The queue as it was at `observed_at`, in the order of merging.
 
     `base` is a short branch name, `base_sha` the commit it stood at; `omitted` counts the branches that are not among
-    the entries although they are ahead of the base, or may be.
+    the entries although they are ahead of the base, or may be; `unread` names those of them that git could not read;
+    `gaps` are sentences on what else may be missing, how many branches is not known.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
@@ -34,6 +35,8 @@ class Observation(Wire):
     provider: Literal["git", "github"]
     entries: tuple[QueueEntry, ...]
     omitted: NonNegativeInt
+    unread: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def next(self) -> str | None:

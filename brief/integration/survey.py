@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
 from brief.core.text.sanitize import wire
-from brief.git.command import GitTimeoutError, run, seat
+from brief.git.command import GitTimeoutError, run_with_warnings, seat
 from brief.git.names import HEADS, short_name
 from brief.git.quarantine import quarantine
 from brief.git.worktrees import worktrees
 from brief.integration.observation import Observation
 
 MOST_ENTRIES = 200
+_MOST_GAPS = 5
+_MOST_OF_A_LINE = 300
+_IGNORED = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with broken name) (refs/.+)", re.DOTALL)
 _FORMAT = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(symref)"
 
 
@@ -33,7 +37,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
     """Survey the local branches against `base`, a full ref name; `now` is stamped on the observation.
 
     The 200 branches with the newest commits are looked at, in that order, for at most `budget_s` seconds; the others
-    that are ahead, and those whose commit is missing, are counted as omitted. Raises NotFoundError for a base without
+    that are ahead, and those that cannot be read or whose commit is missing, are counted as omitted. Raises NotFoundError for a base without
     a commit, GitError.
     """
     end = time.monotonic() + budget_s
@@ -43,26 +47,32 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
         lost = _lost(git, base_sha)
         ahead = _ahead(git, base, base_sha)
         entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
+    unread, gaps = _unread(git)
     return Observation(
         observed_at=now,
         base=wire(short_name(base)),
         base_sha=base_sha,
         provider="git",
         entries=tuple(sorted(entries, key=_turn)),
-        omitted=len(ahead) + lost - len(entries),
+        omitted=len(ahead) + lost + len(unread) - len(entries),
+        unread=unread,
+        gaps=gaps,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """git in one repository, under one environment, until one moment of the monotonic clock."""
+    """git in one repository, under one environment, until one moment of the monotonic clock; it keeps what git warned."""
 
     common_dir: str
     env: Mapping[str, str]
     end: float
+    warned: dict[str, None] = field(default_factory=dict)
 
     def __call__(self, *args: str) -> bytes:
-        return run(args, seat(self.common_dir), deadline_s=self.left, env=self.env)
+        printed, warned = run_with_warnings(args, seat(self.common_dir), deadline_s=self.left, env=self.env)
+        self.warned.update(dict.fromkeys(warned))
+        return printed
 
     @property
     def left(self) -> float:
@@ -85,6 +95,34 @@ def _lost(git: _Git, base_sha: str) -> int:
         for side in ((), (f"--merged={base_sha}",), (f"--no-merged={base_sha}",))
     )
     return len(every - held - ahead)
+
+
+def _unread(git: _Git) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The branches that git could not read, and a sentence for each other reason why some may be missing.
+
+    git warns of a broken ref, and leaves out a folder of refs that it cannot open without a word.
+    """
+    names: set[str] = set()
+    gaps = list(_closed_folders(git.common_dir))
+    for line in git.warned:
+        ignored = _IGNORED.fullmatch(line)
+        if ignored is None:
+            gaps.append(f"git said: {wire(line)[:_MOST_OF_A_LINE]}")
+        elif ignored[1].startswith(HEADS):
+            names.add(ignored[1].removeprefix(HEADS))
+    return tuple(wire(name) for name in sorted(names)), tuple(gaps[:_MOST_GAPS])
+
+
+def _closed_folders(common_dir: str) -> Iterator[str]:
+    """A sentence for each folder of loose branches that cannot be opened."""
+    failed: list[OSError] = []
+    for _ in os.walk(f"{common_dir}/{HEADS}", onerror=failed.append):
+        pass
+    for error in failed:
+        # A folder may be removed meanwhile; where refs are kept in tables, refs/heads is a file.
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            folder = wire(os.path.relpath(error.filename, common_dir))
+            yield f"the branches in {folder[:_MOST_OF_A_LINE]} could not be read: {error.strerror}"
 
 
 def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:

@@ -12,6 +12,7 @@ from brief.sections.context import SectionContext, SectionQuery
 from brief.support.state_folder import refuse_unproven
 
 REFRESH = "majordomus queue refresh"
+_MOST_NAMES = 5
 
 
 def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
@@ -44,7 +45,10 @@ def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> I
     waiting, left_out = observation.entries, observation.omitted
     age = now - observation.observed_at
     gaps = [_old(age, fresh_for)] if age > fresh_for else []
-    gaps += [f"{left_out} more branches were not looked at: only the latest {len(waiting)} are"] if left_out else []
+    more = left_out - len(observation.unread)
+    gaps += [f"{more} more branches were not looked at: only the latest {len(waiting)} are"] if more > 0 else []
+    gaps += [_broken(observation.unread)] if observation.unread else []
+    gaps += [clean(gap, 300) for gap in observation.gaps]
     return IntegrationSection(
         status=Status.PARTIAL if gaps else Status.READ,
         headline=_headline(observation, now),
@@ -59,6 +63,13 @@ def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> I
 def _old(age: timedelta, fresh_for: timedelta) -> str:
     limit = f"{fresh_for // timedelta(minutes=1)} minutes (integration.refresh_minutes)"
     return f"the branches were looked at {ago(age)}, which is older than {limit}; run {REFRESH}"
+
+
+def _broken(names: tuple[str, ...]) -> str:
+    noun = "1 branch" if len(names) == 1 else f"{len(names)} branches"
+    shown = ", ".join(clean(name, 60) for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{noun} could not be read ({shown}{more})"
 
 
 def _headline(observation: Observation, now: datetime) -> str:

@@ -13,7 +13,9 @@ from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean, elapsed, wire
+from brief.fastpath.known import Known, Unknown
 from brief.git.checkout_presence import find_checkout
+from brief.git.worktree_entries import unlisted_entries
 from brief.git.worktrees import Checkout
 from brief.sections.boards import board_rows, checkout_boards, headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
@@ -21,6 +23,7 @@ from brief.sections.peer_dedup import elsewhere_left_out, told_once
 from brief.sessions.client_records import belonging
 
 _MOST_PATHS = 3
+_MOST_ENTRIES = 5
 
 
 def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
@@ -48,7 +51,12 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     )
     everybody = sorted((*here, *(peer for clone in clones for peer in clone.peers)), key=_waits_last)
     peers = _without_asker(tuple(everybody), context, query)
-    gaps = (*(clone.gap for clone in clones if clone.gap), *hood.gaps, *((seen.unread,) if seen.unread else ()))
+    gaps = (
+        *_unlisted(context.common_dir, worktrees),
+        *(clone.gap for clone in clones if clone.gap),
+        *hood.gaps,
+        *((seen.unread,) if seen.unread else ()),
+    )
     return PeersSection(
         status=Status.PARTIAL if gaps else Status.READ,
         headline=headline(len(peers), boards),
@@ -60,6 +68,18 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
         reason="; ".join(gaps) or None,
         as_of=now - timedelta(seconds=hood.age_s),
     )
+
+
+def _unlisted(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
+    """A sentence where git keeps a work tree that it does not list: whoever works there is not among the peers."""
+    entries = unlisted_entries(common_dir, worktrees)
+    if isinstance(entries, Unknown):
+        yield f"the worktree entries could not be read: {clean(entries.reason, 300)}"
+    elif isinstance(entries, Known) and entries.value:
+        names, more = entries.value[:_MOST_ENTRIES], len(entries.value) - _MOST_ENTRIES
+        noun = "entry" if len(entries.value) == 1 else "entries"
+        named = ", ".join(clean(name, 60) for name in names) + (f" and {more} more" if more > 0 else "")
+        yield f"the worktree {noun} {named} could not be read"
 
 
 def _asked(context: SectionContext, query: SectionQuery) -> Neighbourhood:

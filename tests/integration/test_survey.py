@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,12 @@ from typing import Any
 import pytest
 
 from brief.core.model.errors import GitError, NotFoundError
-from brief.git.command import GitTimeoutError, run
+from brief.git.command import GitTimeoutError, run_with_warnings
 from brief.integration import survey
 from brief.integration.observation import Observation
 from brief.integration.survey import observe
 from sandbox import Lab
+from serving import unprivileged
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 MAIN = "refs/heads/main"
@@ -138,13 +141,13 @@ def test_when_the_time_is_up_the_rest_is_counted(lab: Lab, monkeypatch: pytest.M
         branch(lab, f"topic-{number}", at=1_000 + number)
     measured: list[str] = []
 
-    def slow(args: list[str], *rest: Any, **options: Any) -> bytes:
+    def slow(args: list[str], *rest: Any, **options: Any) -> tuple[bytes, tuple[str, ...]]:
         if args[0] == "rev-list" and measured:
             raise GitTimeoutError("git rev-list gave no answer within 5 s")
         measured.extend(args[:1] if args[0] == "rev-list" else [])
-        return run(args, *rest, **options)
+        return run_with_warnings(args, *rest, **options)
 
-    monkeypatch.setattr(survey, "run", slow)
+    monkeypatch.setattr(survey, "run_with_warnings", slow)
     found = look(lab)
     assert ([entry.name for entry in found.entries], found.omitted) == (["topic-2"], 2)
 
@@ -179,3 +182,46 @@ def test_a_damaged_repository_is_a_sentence(lab: Lab) -> None:
     (lab.repo / ".git/refs/heads/main").write_text("1" * 40 + "\n")
     with pytest.raises(GitError, match="git for-each-ref failed in"):
         look(lab)
+
+
+def test_a_branch_that_git_cannot_read_is_named_and_counted(lab: Lab) -> None:
+    """git warns of a broken ref and succeeds without it: it is unread, by its name, and may be ahead."""
+    lab.commit()
+    branch(lab, "fine")
+    for name in ("feat", "a/b"):
+        lab.git("branch", name)
+        (lab.repo / ".git/refs/heads" / name).write_text("0000\n")
+    found = look(lab)
+    assert [entry.name for entry in found.entries] == ["fine"]
+    assert (found.unread, found.gaps, found.omitted) == (("a/b", "feat"), (), 2)
+
+
+def test_a_folder_of_branches_that_cannot_be_opened_is_a_gap(lab: Lab) -> None:
+    """git leaves the branches in it out without a word; here a user without privileges asks."""
+    lab.commit()
+    lab.git("branch", "d/feat")
+    folder = lab.repo / ".git/refs/heads/d"
+    folder.chmod(0)
+    code = "import sys; from brief.integration.survey import _closed_folders; print(*_closed_folders(sys.argv[1]))"
+    try:
+        asked = [*unprivileged(), sys.executable, "-c", code, lab.common_dir]
+        printed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    finally:
+        folder.chmod(0o755)
+    assert printed == "the branches in refs/heads/d could not be read: Permission denied\n"
+    assert look(lab).gaps == ()
+
+
+def test_any_other_warning_of_git_is_a_gap(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not known to be harmless may mean that a branch is missing; each is told once."""
+    lab.commit()
+
+    def warned(*args: Any, **options: Any) -> tuple[bytes, tuple[str, ...]]:
+        return run_with_warnings(*args, **options)[0], (
+            "warning: odd \udcff",
+            "warning: ignoring broken ref refs/remotes/o/x",
+        )
+
+    monkeypatch.setattr(survey, "run_with_warnings", warned)
+    found = look(lab)
+    assert (found.unread, found.gaps) == ((), ("git said: warning: odd \\xff",))

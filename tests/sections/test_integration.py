@@ -137,3 +137,25 @@ def test_an_observation_that_cannot_be_read_is_no_empty_queue(tmp_path: Path) ->
     (tmp_path / "observation.json").write_text("{")
     with pytest.raises(ObservationError, match="majordomus queue refresh"):
         asked(tmp_path)
+
+
+def test_branches_that_could_not_be_read_are_named(tmp_path: Path) -> None:
+    """Partial, with the first names made harmless, and what else may be missing."""
+    names = ("feat", "e\x1b[31mvil", "c", "d", "e", "f")
+    for unread, told in ((names[:1], "1 branch could not be read (feat)"), (names, "6 branches could not be read")):
+        Observation(
+            observed_at=NOW,
+            base="main",
+            base_sha="0" * 40,
+            provider="git",
+            entries=(),
+            omitted=len(unread),
+            unread=unread,
+            gaps=("git said: warning: odd",),
+        ).write(f"{tmp_path}/observation.json")
+        found = asked(tmp_path)
+        assert (found.status, found.omitted) == (Status.PARTIAL, len(unread))
+        assert (found.reason or "").startswith(told)
+        assert (found.reason or "").endswith("; git said: warning: odd")
+        assert "\x1b" not in (found.reason or "")
+    assert "(feat, evil, c, d, e and 1 more)" in (found.reason or "")

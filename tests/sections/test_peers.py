@@ -10,7 +10,7 @@ import pytest
 from brief.core.model.brief import EpisodeState, PeersData, PeersSection, Status
 from brief.core.model.errors import GitError
 from brief.core.sessions.task import Task
-from brief.git.worktrees import Checkout
+from brief.git.worktrees import Checkout, worktrees
 from brief.sections.peers import answer
 from samples import NOW, Known, ago, ask, checkout, context, episode
 from sandbox import Lab
@@ -200,3 +200,18 @@ def test_git_that_fails_is_for_the_composer_to_tell() -> None:
 
     with pytest.raises(GitError):
         answer(context(Known([episode()]), worktrees=failing), ask())
+
+
+def test_a_worktree_that_git_does_not_list_makes_the_peers_partial(repo: Lab) -> None:
+    """An entry that git skips, or a folder of entries that cannot be listed, is never read as nobody."""
+    repo.worktree("topic")
+    entries = repo.repo / ".git/worktrees"
+    (entries / "topic/gitdir").write_text("")
+    found = asked(Known(), *worktrees(repo.common_dir), common_dir=repo.common_dir)
+    assert (found.status, found.reason) == (Status.PARTIAL, "the worktree entry topic could not be read")
+    entries.rename(repo.base / "away")
+    entries.touch()
+    found = asked(Known(), *worktrees(repo.common_dir), common_dir=repo.common_dir)
+    assert found.status is Status.PARTIAL
+    assert (found.reason or "").startswith("the worktree entries could not be read: ")
+    assert (found.reason or "").endswith("Not a directory")
