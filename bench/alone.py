@@ -1,4 +1,4 @@
-"""`majordomus brief` where no server runs: the whole command starts and composes by itself."""
+"""Commands where no server runs: the whole command starts, and composes by itself what it is asked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from bench.scene import COMMAND, Scene
 from bench.spawning import Setting, interleaved
 
 BARE = "python -c pass"
+COMMANDS = ("brief", "task show", "policy show", "--help")
+MOST = 12
+"""How many times a bare interpreter each may take."""
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """One row, for information."""
-    commands = {"brief": [COMMAND, "brief"], BARE: [sys.executable, "-c", "pass"]}
+    """One row a command."""
+    commands = {f"majordomus {words}": [COMMAND, *words.split()] for words in COMMANDS}
     with Scene(worktrees=3, notices=5) as scene, contextlib.chdir(scene.repo):
-        spent = interleaved(commands, Setting(scene.env), max(3, runs // 4))
-    own, bare = spent["brief"].wall, spent[BARE].wall
-    yield Row("`majordomus brief`, no server", ms(own), f"{own / bare:.0f}x `{BARE}` ({ms(bare)})")
+        bare = {BARE: [sys.executable, "-c", "pass"]}
+        spent = interleaved(commands | bare, Setting(scene.env), max(3, runs // 4))
+    for name in commands:
+        times = spent[name].wall / spent[BARE].wall
+        beside = f"{times:.1f}x `{BARE}` ({ms(spent[BARE].wall)})"
+        yield Row(f"`{name}`, no server", ms(spent[name].wall), beside, f"{MOST}x", times <= MOST)
