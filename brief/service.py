@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
-from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Level, Repository, Section
+from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Repository, Section
 from brief.core.model.errors import (
     GitError,
     MajordomusError,
@@ -24,6 +24,7 @@ from brief.core.model.errors import (
     SupersededError,
     UsageError,
 )
+from brief.core.model.level import Level
 from brief.core.policy.settings import Settings
 from brief.core.sessions.presence import Seen, without_ended
 from brief.core.text.sanitize import clean, wire

@@ -12,7 +12,6 @@ from brief.core.model.brief import (
     AnsweredBy,
     Brief,
     EpisodeState,
-    Level,
     PeersData,
     Repository,
     Row,
@@ -20,6 +19,7 @@ from brief.core.model.brief import (
     StateData,
     Status,
 )
+from brief.core.model.level import Level
 from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings

@@ -77,16 +77,17 @@ def test_episode_is_seen_from_the_next_worktree(lab: Lab, trees: tuple[Path, Pat
 
 
 def test_worktree_removed_by_hand(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
-    """A worktree whose folder somebody removed is gone, its episode is still known, and its neighbours are ready."""
+    """A worktree whose folder is missing is away, its episode is still known, and its neighbours are ready."""
     _, two, three = trees
     lab.majordomus("episode", "open", "--session", ADA, cwd=three)
     shutil.rmtree(three)
     seen = peers(lab, two)
     assert seen.data is not None
     boards = {board.name: (board.condition, board.count) for board in seen.data.boards}
-    assert boards == {"repo": ("ready", 0), "one": ("ready", 0), "two": ("ready", 0), "three": ("gone", 1)}
+    assert boards == {"repo": ("ready", 0), "one": ("ready", 0), "two": ("ready", 0), "three": ("away", 1)}
     assert (
-        "three is gone: its folder is missing; git worktree prune forgets it" in lab.majordomus("brief", cwd=two).stdout
+        "three is away: its folder is missing, and 1 session of it may run on"
+        in lab.majordomus("brief", cwd=two).stdout
     )
 
 

@@ -14,8 +14,8 @@ from brief.capabilities.lookup import find_capability
 from brief.cli.checkout_argument import located
 from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
-from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
+from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases

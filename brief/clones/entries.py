@@ -15,8 +15,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import SupersededError
+from brief.core.model.wire import Moment, Wire
 from brief.fastpath.known import ABSENT
 from brief.fastpath.process import recorded_process
 from brief.fastpath.proof import UnprovenError, open_file, open_folder

@@ -15,8 +15,8 @@ from typing import Literal
 
 from pydantic import NonNegativeInt, PositiveInt, ValidationError
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import MajordomusError
+from brief.core.model.wire import Moment, Wire
 from brief.support.files import UnreadableFileError, read_bounded, reason_of
 from brief.support.state_folder import refuse_unproven
 

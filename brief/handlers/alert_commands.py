@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from brief.core.model.brief import Wire
 from brief.core.model.errors import (
     ConflictError,
     MajordomusError,
@@ -17,6 +16,7 @@ from brief.core.model.errors import (
     SupersededError,
     UsageError,
 )
+from brief.core.model.wire import Wire
 from brief.core.notices.days import local_day
 from brief.core.notices.follow_up import fix_key
 from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity

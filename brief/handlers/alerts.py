@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from brief.core.model.brief import AlertsSection, Wire
+from brief.core.model.brief import AlertsSection
 from brief.core.model.errors import UsageError
+from brief.core.model.wire import Wire
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind
 from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, judge

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from brief.core.model.brief import Wire
+from brief.core.model.wire import Wire
 from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from pydantic import Field
 
-from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.brief import EpisodeState
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, elapsed

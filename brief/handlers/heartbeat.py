@@ -12,8 +12,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import GitError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, checked_id, is_of_another
 from brief.core.sessions.start_text import prompt_text
 from brief.core.text.line import compose_line

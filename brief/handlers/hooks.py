@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from brief.core.model.brief import EpisodeState, Wire
+from brief.core.model.brief import EpisodeState
+from brief.core.model.wire import Wire
 from brief.core.sessions.episode import Episode, checked_id
 from brief.core.sessions.start_text import prompt_text, start_text
 from brief.core.text.sanitize import clean

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
+from brief.core.model.wire import Wire
 from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended

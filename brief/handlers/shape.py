@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, NOT_ALL_READ
+from brief.core.model.wire import Wire
 from brief.service import PRIMARY, RepositoryService
 
 _UNHOLDABLE = re.compile("[\0\ud800-\udfff]")

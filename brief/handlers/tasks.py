@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from brief.core.model.brief import Wire
+from brief.core.model.wire import Wire
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean
 from brief.handlers.shape import SessionInputs, Words

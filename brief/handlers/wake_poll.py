@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from pydantic import Field
 
-from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import RepositoryError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState

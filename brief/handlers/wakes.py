@@ -8,8 +8,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from brief.core.model.brief import EpisodeState, Moment, Wire
+from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, MajordomusError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span
 from brief.core.wakes.rules import WakeStatus, wake_status

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from brief.core.model.brief import Wire
+from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, wire
 from brief.install.client import Client
 from brief.install.install import Found

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from brief.core.model.brief import Wire
+from brief.core.model.wire import Wire
 from brief.core.text.sanitize import wire
 from brief.fastpath.hook import EVENTS, WAKE
 from brief.install.client import inner, read_document, settings_files

@@ -6,8 +6,9 @@ from typing import Final, Literal
 
 from pydantic import ConfigDict, Field, NonNegativeInt, ValidationError
 
-from brief.core.model.brief import IntegrationData, Moment, QueueEntry, Wire
+from brief.core.model.brief import IntegrationData, QueueEntry
 from brief.core.model.errors import MajordomusError
+from brief.core.model.wire import Moment, Wire
 from brief.support.files import UnreadableFileError, read_bounded, reason_of, replace
 
 SCHEMA: Final = "majordomus.observation/v1"

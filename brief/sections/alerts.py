@@ -10,18 +10,9 @@ from functools import cache
 from itertools import compress
 from typing import TypeVar
 
-from brief.core.model.brief import (
-    URGENCY,
-    AlertsData,
-    AlertsSection,
-    EpisodeState,
-    Level,
-    Row,
-    ShownNotice,
-    Status,
-    Unparsable,
-)
+from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Row, ShownNotice, Status, Unparsable
 from brief.core.model.errors import MajordomusError
+from brief.core.model.level import URGENCY, Level
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault

@@ -51,7 +51,7 @@ class Connection(HttpToolsProtocol):
 
     # ---------------------------------------------------------------- the connection
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         """Take the connection, or refuse it where too many are open and none of them is idle."""
         super().connection_made(transport)
         if len(self.connections) > most_connections() and not self._make_room():

@@ -19,8 +19,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from brief.core.model.brief import Wire
 from brief.core.model.errors import ANSWERED, FAILED, USAGE, MajordomusError, UsageError
+from brief.core.model.wire import Wire
 from brief.core.text.wrap import wrapped
 from brief.handlers.shape import Capability, Inputs, Rendered
 from brief.server.envelope import Envelope

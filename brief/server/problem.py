@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from brief.core.model.brief import Wire
+from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, printable_json
 from brief.handlers.shape import Problem
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import ConflictError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.life import is_waiting
 from brief.core.text.sanitize import wire
 from brief.core.text.server_status import server_text

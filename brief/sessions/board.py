@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from brief.core.model.brief import EpisodeState, Liveness
-from brief.core.model.errors import ConflictError, NotFoundError, StoreError
+from brief.core.model.errors import NotFoundError, StoreError
 from brief.core.notices.follow_up import FollowUp, owed
 from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
@@ -391,18 +391,7 @@ class Board:
     def opened(self, episode_id: str) -> Episode:
         """The open episode of this id; raises NotFoundError, or ConflictError where it is closed."""
         episode = self._open.get(checked_id(episode_id))
-        if episode is not None:
-            return episode
-        ended = rows.get_episode(self._database, episode_id)
-        if ended is not None:
-            raise ConflictError(
-                f"episode {episode_id} is closed ({ended.closed_reason}); open it again with "
-                f"majordomus episode open --session {episode_id}"
-            )
-        raise NotFoundError(
-            f"no episode {episode_id} is open here; majordomus episode list names those that are, and majordomus episode "
-            f"open --session {episode_id} opens it where it is the whole id of a session"
-        )
+        return episode if episode is not None else rows.refuse_closed(self._database, episode_id)
 
 
 def _held(database: Database) -> dict[tuple[str, str], Claim]:

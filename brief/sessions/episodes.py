@@ -6,12 +6,12 @@ import json
 import sqlite3
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from brief.core.model.brief import Wire
-from brief.core.model.errors import NotFoundError, StoreError
+from brief.core.model.errors import ConflictError, NotFoundError, StoreError
+from brief.core.model.wire import Wire
 from brief.core.sessions.episode import Ended, Episode
 from brief.core.sessions.succession import leaves_successor
 from brief.core.sessions.task import Task
@@ -193,3 +193,17 @@ def _task_values(task: Task) -> tuple[str | None, ...]:
 def _stored(moment: datetime) -> str:
     """A moment in one width, so that the order of the texts is the order of the moments."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def refuse_closed(database: Database, episode_id: str) -> NoReturn:
+    """Raise ConflictError for an episode that was closed, NotFoundError for one that was never open."""
+    ended = get_episode(database, episode_id)
+    if ended is not None:
+        raise ConflictError(
+            f"episode {episode_id} is closed ({ended.closed_reason}); open it again with "
+            f"majordomus episode open --session {episode_id}"
+        )
+    raise NotFoundError(
+        f"no episode {episode_id} is open here; majordomus episode list names those that are, and majordomus episode "
+        f"open --session {episode_id} opens it where it is the whole id of a session"
+    )

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import NotFoundError, StoreError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import checked_id
 from brief.core.wakes.rules import Instant, settled
 from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, begun_anew

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -45,7 +46,17 @@ def machine_zone(environ: Mapping[str, str], etc: Path) -> ZoneInfo:
         found = find_zone(name)
         if found is not None:
             return found
-    return ZoneInfo("UTC")
+    return _utc()
+
+
+def _utc() -> ZoneInfo:
+    """UTC, which needs no file: not even a process without descriptors is without a zone."""
+    try:
+        return ZoneInfo("UTC")
+    except OSError:
+        counts = (0, 0, 0, 0, 1, 4)  # one type of local time, and four letters of names (RFC 8536, section 3)
+        content = b"TZif\0" + bytes(15) + b"".join(count.to_bytes(4) for count in counts) + bytes(6) + b"UTC\0"
+        return ZoneInfo.from_file(BytesIO(content), key="UTC")
 
 
 def zone_doubt(settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str | None:

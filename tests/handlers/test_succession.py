@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import AlertsSection, Level
+from brief.core.model.brief import AlertsSection
+from brief.core.model.level import Level
 from brief.core.notices.locks import Owner
 from brief.handlers.episodes import CloseInputs, OpenInputs, close_episode, open_episode
 from brief.handlers.heartbeat import HeartbeatInputs, answer_heartbeat

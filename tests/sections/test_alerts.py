@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import AlertsSection, Level, Status
+from brief.core.model.brief import AlertsSection, Status
+from brief.core.model.level import Level
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.line import compose_line
 from brief.core.text.page import section_page

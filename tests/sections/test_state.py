@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import EpisodeState, Level, StateData, Status
+from brief.core.model.brief import EpisodeState, StateData, Status
+from brief.core.model.level import Level
 from brief.core.sessions.episode import Client
 from brief.core.sessions.task import Task
 from brief.core.wakes.rules import Instant

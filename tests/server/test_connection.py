@@ -154,6 +154,6 @@ def test_an_answer_that_nobody_reads_is_not_kept(lab: Lab) -> None:
 @pytest.mark.parametrize(("soft", "most"), [(64, 32), (1_024, MOST_CONNECTIONS), (1, 1), (resource.RLIM_INFINITY, 512)])
 def test_half_of_the_descriptors_are_left_for_files(soft: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many connections are taken as half of the process's descriptors allow, and never more than the bound."""
-    limit: Any = lambda _: (soft, soft)  # noqa: E731
+    limit: Any = lambda _: (soft, soft)  # noqa: E731 - it stands in for a function of one line
     monkeypatch.setattr(resource, "getrlimit", limit)
     assert most_connections() == most

@@ -158,6 +158,7 @@ def test_a_wake_that_nobody_received_waits_again(lab: Lab) -> None:
     """A prompt whose answer was not read is handed out to the next call, and is not lost until it expires."""
     lab.commit()
     write_policy(lab, "version: 1\nsession:\n  brief_on_interval: true\n")
+    assert lab.majordomus("trust").returncode == 0
     serve(lab)
     assert ask(lab, "POST", "/episodes/heartbeat", {"session": SESSION, "state": "idle"}).status == 200
     assert ask(lab, "POST", "/wakes/now", {"session": SESSION}).status == 200

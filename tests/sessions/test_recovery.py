@@ -197,13 +197,13 @@ def test_what_is_half_made_is_removed(path: Path) -> None:
 
 def _open(path: str, epoch: int, waits: object, told: object) -> None:
     """Open the database together with all others, which stores the epoch."""
-    waits.wait()  # type: ignore[attr-defined]
+    waits.wait()  # type: ignore[attr-defined]  # the types of multiprocessing name no such class
     try:
         with contextlib.closing(Database(Path(path), epoch)):
             pass
-        told.put("")  # type: ignore[attr-defined]
+        told.put("")  # type: ignore[attr-defined]  # the types of multiprocessing name no such class
     except StoreError as fault:
-        told.put(str(fault))  # type: ignore[attr-defined]
+        told.put(str(fault))  # type: ignore[attr-defined]  # the types of multiprocessing name no such class
 
 
 @pytest.mark.parametrize("exists", [False, True])

@@ -61,10 +61,7 @@ def test_what_is_ours_passes_and_is_left_as_it_is(state: Path) -> None:
 @pytest.mark.parametrize("form", FORM_PARAMS)
 @pytest.mark.parametrize("name", [".", *FOLDERS, *FILES])
 def test_what_may_be_anothers_is_refused(state: Path, name: str, form: str) -> None:
-    """The folder and everything in it, in every hostile form: nothing is changed, and the sentence names the place.
-
-    What is merely of the wrong kind, and the user's own, is left to whoever opens it.
-    """
+    """A hostile form of the folder or of anything in it changes nothing, and the sentence names the place."""
     victim, elsewhere = state / name, state.parent.parent / "elsewhere"
     FORMS[form](victim, elsewhere)
     before = snapshot(state), snapshot(elsewhere)

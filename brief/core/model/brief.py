@@ -7,49 +7,19 @@ cleaned. The validators keep the one promise that matters: a section that was no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
-    PlainSerializer,
-    WithJsonSchema,
     model_validator,
 )
 
-from brief.core.model.wire_time import wire_time
+from brief.core.model.level import Level
+from brief.core.model.wire import Moment, Wire
 
 SCHEMA: Final = "majordomus.brief/v1"
-
-
-def _in_utc(moment: datetime) -> datetime:
-    if moment.tzinfo is None:
-        raise ValueError("a moment on the wire carries its zone")
-    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
-
-
-Moment = Annotated[
-    datetime,
-    AfterValidator(_in_utc),
-    PlainSerializer(wire_time, return_type=str, when_used="json"),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-
-
-class Wire(BaseModel):
-    """What travels: frozen, and lenient towards fields of a newer version."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="ignore",
-        ser_json_inf_nan="null",
-        json_schema_serialization_defaults_required=True,
-        defer_build=True,
-    )
 
 
 class Status(StrEnum):
@@ -59,18 +29,6 @@ class Status(StrEnum):
     PARTIAL = "partial"
     UNREAD = "unread"
     UNDECLARED = "undeclared"
-
-
-class Level(StrEnum):
-    """How urgent a row is; it orders and colours, it never reorders sending."""
-
-    CRITICAL = "CRITICAL"
-    HIGH = "HIGH"
-    NORMAL = "NORMAL"
-
-
-URGENCY = {Level.CRITICAL: 0, Level.HIGH: 1, Level.NORMAL: 2}
-"""The order of the levels, the most urgent first."""
 
 
 class EpisodeState(StrEnum):

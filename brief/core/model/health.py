@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from brief.core.model.brief import Moment, Wire
+from brief.core.model.wire import Moment, Wire
 from brief.core.text.sanitize import clean, wire
 
 SCHEMA: Final = "majordomus.doctor/v1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import Moment, Wire
+from brief.core.model.wire import Moment, Wire
 from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import clean
 

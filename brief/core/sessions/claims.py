@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import UsageError
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.task import Task, checked_scope
 
 DEFAULT_NAME = "work"

@@ -6,8 +6,9 @@ import re
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from brief.core.model.brief import EpisodeState, Liveness, Moment, Wire
+from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.model.errors import UsageError
+from brief.core.model.wire import Moment, Wire
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

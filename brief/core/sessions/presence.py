@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from brief.core.model.brief import EpisodeState, Moment, Peer, Wire
+from brief.core.model.brief import EpisodeState, Peer
+from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Ended, KnownEpisode
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.task import Task

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel, ConfigDict
 
-from brief.core.model.brief import Moment, Wire
 from brief.core.model.errors import UsageError
+from brief.core.model.wire import Moment, Wire
 from brief.core.text.sanitize import clean, is_ahead, span
 
 TITLE_LIMIT = 200

@@ -10,7 +10,8 @@ import hashlib
 import json
 from typing import Any
 
-from brief.core.model.brief import AlertsData, Brief, DeriveData, IntegrationData, Level, MeshData, PeersData
+from brief.core.model.brief import AlertsData, Brief, DeriveData, IntegrationData, MeshData, PeersData
+from brief.core.model.level import Level
 
 
 def facts(brief: Brief) -> str:

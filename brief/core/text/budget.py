@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection
 
-from brief.core.model.brief import URGENCY, Brief, Section
+from brief.core.model.brief import Brief, Section
+from brief.core.model.level import URGENCY
 
 
 def narrowed(brief: Brief, names: Collection[str]) -> Brief:

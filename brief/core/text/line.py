@@ -17,7 +17,6 @@ from brief.core.model.brief import (
     AlertsData,
     DeriveData,
     IntegrationData,
-    Level,
     MeshData,
     PeersData,
     Row,
@@ -27,6 +26,7 @@ from brief.core.model.brief import (
     TaskFact,
     count_urgent,
 )
+from brief.core.model.level import Level
 from brief.core.text.sanitize import ELLIPSIS, ago, clean, elapsed
 
 SEPARATOR = " · "

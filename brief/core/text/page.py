@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import AnsweredBy, Brief, Level, Row, Section, Status
+from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
+from brief.core.model.level import Level
 from brief.core.text.sanitize import clean
 from brief.core.text.wrap import wrapped
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from brief.core.model.brief import Moment, Wire
+from brief.core.model.wire import Moment, Wire
 from brief.core.wakes.rules import (
     Cadence,
     Instant,

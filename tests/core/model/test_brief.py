@@ -11,7 +11,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError as SchemaFault
 from pydantic import TypeAdapter, ValidationError
 
-from brief.core.model.brief import SECTIONS, Brief, Level, Moment, Row, Status
+from brief.core.model.brief import SECTIONS, Brief, Row, Status
+from brief.core.model.level import Level
+from brief.core.model.wire import Moment
 from brief.core.model.wire_time import wire_time
 from brief.support.package_data import schema_file
 from samples import DATA, NOW, brief, section

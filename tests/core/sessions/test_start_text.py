@@ -11,12 +11,12 @@ from brief.core.model.brief import (
     AlertsSection,
     AnsweredBy,
     Brief,
-    Level,
     Repository,
     Row,
     ShownNotice,
     Status,
 )
+from brief.core.model.level import Level
 from brief.core.notices.alerts_block import MOST
 from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed
 from brief.core.sessions.start_text import start_text as composed

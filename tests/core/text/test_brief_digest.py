@@ -9,7 +9,6 @@ from brief.core.model.brief import (
     Board,
     DeriveData,
     IntegrationData,
-    Level,
     MeshData,
     Peer,
     PeersData,
@@ -20,6 +19,7 @@ from brief.core.model.brief import (
     Status,
     TaskFact,
 )
+from brief.core.model.level import Level
 from brief.core.text.brief_digest import facts
 from samples import NOW, ago, brief, rows, section
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brief.core.model.brief import SECTIONS, Brief, Level, Row, Status
+from brief.core.model.brief import SECTIONS, Brief, Row, Status
+from brief.core.model.level import Level
 from brief.core.text.budget import narrowed, within
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt

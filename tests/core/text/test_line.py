@@ -15,7 +15,6 @@ from brief.core.model.brief import (
     DeriveSection,
     IntegrationData,
     IntegrationSection,
-    Level,
     MeshData,
     MeshSection,
     PeersData,
@@ -29,6 +28,7 @@ from brief.core.model.brief import (
     Status,
     TaskFact,
 )
+from brief.core.model.level import Level
 from brief.core.text.line import Segment, cells, compose_line, fit, line, segments_of
 from brief.core.text.sanitize import clean
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import SECTIONS, Level, Status
+from brief.core.model.brief import SECTIONS, Status
+from brief.core.model.level import Level
 from brief.core.text.line import cells
 from brief.core.text.page import page, section_page, where
 from samples import brief, rows, section

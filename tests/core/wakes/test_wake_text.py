@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.model.brief import Level, Row, Section
+from brief.core.model.brief import Row, Section
+from brief.core.model.level import Level
 from brief.core.notices.notice import Notice
 from brief.core.wakes.wake_text import CALL, FIRST, MOST_BYTES, REQUEST, wake_text
 from brief.fastpath.hook import WAKE_OPENS
