@@ -168,7 +168,8 @@ def test_two_hundred_adds_at_once(two: Lab) -> None:
     code = (
         "import sys; from brief.fastpath.ask import ask\n"
         "for n in range(10):\n"
-        " answer = ask(sys.argv[1], 'POST', '/alerts', [], {'root': sys.argv[2], 'title': 'Twin', 'body': sys.argv[3]})\n"
+        " body = {'root': sys.argv[2], 'title': 'Twin', 'body': sys.argv[3]}\n"
+        " answer = ask(sys.argv[1], 'POST', '/alerts', [], body, seconds=50)\n"  # twenty wait for one lock
         " assert answer.status == 200, answer.body\n"
     )
     started = [
