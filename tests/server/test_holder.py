@@ -99,7 +99,12 @@ def test_a_server_whose_whole_state_was_removed_gives_way(lab: Lab) -> None:
     """`rm -rf` of the folder under a running server supersedes it: it ends in order, and a new one starts afresh."""
     old = serve(lab, _ENDS_SOON)
     _open(lab, "lost")
-    shutil.rmtree(lab.state)
+
+    def is_removed() -> bool:  # the server may write a file in it meanwhile
+        shutil.rmtree(lab.state, ignore_errors=True)
+        return not lab.state.exists()
+
+    until(is_removed)
     assert lab.majordomus("serve", "ensure").returncode == 0
     assert finish(old) == (0, "", "")
     assert ask(lab, "GET", "/episodes").json()["open"] == []
