@@ -59,8 +59,6 @@ class HeartbeatAnswer(Wire):
 
     at: Moment
     line: str
-    pinned: str
-    notifications: tuple[str, ...]
     prompt: PromptToSubmit | None
     next_look_seconds: float
     interval_minutes: int
@@ -117,8 +115,6 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
     return HeartbeatAnswer(
         at=now,
         line=compose_line(sections, now, asked.width, head_unread=here.repository.head_unread),
-        pinned="",
-        notifications=(),
         prompt=prompt,
         next_look_seconds=_next_look(service, asked, waking),
         interval_minutes=here.query.settings.session.brief_interval_minutes,

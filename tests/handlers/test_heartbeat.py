@@ -38,7 +38,7 @@ def test_first_look(place: Woken) -> None:
     episode = place.board.opened(ANN)
     assert (episode.state, episode.provider, episode.process and episode.process.pid) == ("busy", "claude-code", 1)
     assert "peers 0" in answer.line
-    assert (answer.prompt, answer.pinned, answer.notifications) == (None, "", ())
+    assert answer.prompt is None
     assert (answer.switch, answer.reason, answer.wakes) == ("on", None, "on")
     assert (answer.due, answer.interval_minutes, answer.next_look_seconds) == (BEGIN + 20 * MINUTE, 20, 60)
 

@@ -8,10 +8,9 @@ from enum import StrEnum
 class Level(StrEnum):
     """How urgent a row is; it orders and colours, it never reorders sending."""
 
-    CRITICAL = "CRITICAL"
     HIGH = "HIGH"
     NORMAL = "NORMAL"
 
 
-URGENCY = {Level.CRITICAL: 0, Level.HIGH: 1, Level.NORMAL: 2}
+URGENCY = {Level.HIGH: 0, Level.NORMAL: 1}
 """The order of the levels, the most urgent first."""

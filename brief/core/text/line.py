@@ -1,4 +1,4 @@
-"""The one line of a brief, at any width: `▲1 CRITICAL lock on koda · fix login 12m · peers 3 · derive free · alerts 2`.
+"""The one line of a brief, at any width: `▲1 HIGH lock on koda · fix login 12m · peers 3 · derive free · alerts 2`.
 
 What could not be read stays longest, since a number that is missing must not look like a number that is small. Then
 comes what is there, then what says that nothing is there (`peers 0`, `derive free`); within each of the three, the
@@ -106,13 +106,12 @@ def cells(text: str) -> int:
 
 
 def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str]:
-    """`▲2 HIGH`, and the same with the first row of that level; both empty where no row is above NORMAL."""
-    for level in (Level.CRITICAL, Level.HIGH):
-        for row in rows:
-            if row.level is level:
-                head = f"▲{count_urgent(rows) + omitted} {level}"
-                return head, f"{head} {clean(row.pin or row.text)}".rstrip()
-    return "", ""
+    """`▲2 HIGH`, and the same with the first of those rows; both empty where no row is above NORMAL."""
+    first = next((row for row in rows if row.level is Level.HIGH), None)
+    if first is None:
+        return "", ""
+    head = f"▲{count_urgent(rows) + omitted} {first.level}"
+    return head, f"{head} {clean(first.pin or first.text)}".rstrip()
 
 
 def _joined(pin: str, segments: Sequence[Segment]) -> str:

@@ -52,14 +52,14 @@ def test_a_narrowed_brief_is_still_a_brief() -> None:
 
 
 def test_least_urgent_rows_go_first() -> None:
-    """CRITICAL outlives HIGH outlives NORMAL, whatever the section; of equals the last goes first."""
+    """HIGH outlives NORMAL, whatever the section; of equals the last goes first."""
     fire, lock, *normal = (f"{name} {'x' * 60}" for name in ("fire", "lock", "n1", "n2", "n3"))
-    critical, high = rows(fire, level=Level.CRITICAL), rows(lock, level=Level.HIGH)
-    some = brief(section("peers", rows=rows(*normal) + critical), section("alerts", rows=high))
+    early, late = rows(lock, level=Level.HIGH), rows(fire, level=Level.HIGH)
+    some = brief(section("peers", rows=rows(*normal) + late), section("alerts", rows=early))
     steps = [kept(within(some, limit, prompt)) for limit in range(size(prompt(some)) + 1)]
     assert [step for at, step in enumerate(steps) if at == 0 or step != steps[at - 1]] == [
         {},
-        {"peers": (fire,)},
+        {"alerts": (lock,)},
         {"peers": (fire,), "alerts": (lock,)},
         *({"peers": (*normal[:count], fire), "alerts": (lock,)} for count in (1, 2, 3)),
     ]

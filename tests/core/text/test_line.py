@@ -37,7 +37,7 @@ READ: dict[str, Any] = {"status": Status.READ, "headline": "", "as_of": NOW}
 PARTIAL: dict[str, Any] = READ | {"status": Status.PARTIAL, "reason": "one was silent"}
 UNREAD: dict[str, Any] = {"status": Status.UNREAD, "headline": "", "reason": "no server"}
 UNDECLARED: dict[str, Any] = UNREAD | {"status": Status.UNDECLARED}
-LOCK = Row(text="lock on koda", level=Level.CRITICAL)
+LOCK = Row(text="lock on koda", level=Level.HIGH)
 
 CORPUS = (
     "plain words of a line",
@@ -114,7 +114,7 @@ WHOLE: tuple[Section, ...] = (
 def test_the_widest_form_says_all() -> None:
     """With no width given, the most urgent row, the task and every section stand in one line."""
     assert compose_line(WHOLE, NOW) == (
-        "▲1 CRITICAL lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · derive free · alerts 2"
+        "▲1 HIGH lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · derive free · alerts 2"
     )
 
 
@@ -123,18 +123,18 @@ def test_the_widest_form_says_all() -> None:
     [
         (
             200,
-            "▲1 CRITICAL lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · derive free · alerts 2",
+            "▲1 HIGH lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · derive free · alerts 2",
         ),
-        (103, "▲1 CRITICAL lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · alerts 2"),
-        (85, "▲1 CRITICAL lock on koda · fix login 12m · peers 3 · queue 4, next #41 · alerts 2"),
-        (70, "▲1 CRITICAL lock on koda · fix login 12m · peers 3 · alerts 2"),
-        (55, "▲1 CRITICAL lock on koda · fix login 12m · alerts 2"),
-        (45, "▲1 CRITICAL lock on koda · fix login 12m"),
-        (30, "▲1 CRITICAL lock on koda"),
-        (20, "▲1 CRITICAL lock on…"),
-        (12, "▲1 CRITICAL…"),
-        (11, "▲1 CRITICAL"),
-        (5, "▲1 C…"),
+        (99, "▲1 HIGH lock on koda · fix login 12m · peers 3 · mesh 2 · queue 4, next #41 · alerts 2"),
+        (81, "▲1 HIGH lock on koda · fix login 12m · peers 3 · queue 4, next #41 · alerts 2"),
+        (66, "▲1 HIGH lock on koda · fix login 12m · peers 3 · alerts 2"),
+        (51, "▲1 HIGH lock on koda · fix login 12m · alerts 2"),
+        (41, "▲1 HIGH lock on koda · fix login 12m"),
+        (26, "▲1 HIGH lock on koda"),
+        (16, "▲1 HIGH lock on…"),
+        (8, "▲1 HIGH…"),
+        (7, "▲1 HIGH"),
+        (5, "▲1 H…"),
         (1, "…"),
         (0, ""),
         (-1, ""),
@@ -193,10 +193,10 @@ def test_the_urgency_of_segments_is_a_strict_order() -> None:
 
 
 def test_the_first_piece_counts_all_and_tells_the_highest() -> None:
-    """The count is of all rows above NORMAL; level and text are those of the first row of the highest level."""
-    rows = (Row(text="quiet"), Row(text="high one", level=Level.HIGH), LOCK, Row(text="two", level=Level.CRITICAL))
-    assert line(rows, [], None) == "▲3 CRITICAL lock on koda"
-    assert line(rows[:2], [Segment("a", 1)], None) == "▲1 HIGH high one · a"
+    """The count is of all rows above NORMAL; the text is that of the first of them."""
+    rows = (Row(text="quiet"), LOCK, Row(text="two", level=Level.HIGH))
+    assert line(rows, [], None) == "▲2 HIGH lock on koda"
+    assert line(rows[:2], [Segment("a", 1)], None) == "▲1 HIGH lock on koda · a"
     assert line((Row(text="\u200b", level=Level.HIGH),), [], None) == "▲1 HIGH"
 
 

@@ -59,7 +59,6 @@ async function look($: EngineInterface, run: Run, now: number): Promise<void> {
   run.absence = null
   run.startFault = null
   run.nextLookAt = now + seconds(answer.next_look_seconds) * 1_000
-  for (const text of answer.notifications ?? []) await $.ui.notify(text, { title: 'majordomus' })
   if (answer.prompt) submitWake($, run, run.session ?? '', answer.prompt).catch(() => undefined)
 }
 

@@ -2,17 +2,12 @@ import type { Run } from './run'
 import { NO_SERVER } from './server'
 
 const SEPARATOR = ' · '
-const BOLD = '\u001b[1m'
-const PLAIN = '\u001b[22m'
 
-/** The rows under the prompt: what is pinned, then the line; of a look that failed the last line with its age. Empty where another draws it. */
+/** The row under the prompt: the line; of a look that failed the last line with its age. Empty where another draws it. */
 export function rowsOf(run: Run, now: number): string {
   if (run.checkout === null || run.isPrinted) return ''
   const line = clean(run.look?.line ?? '')
-  if (run.absence === null) {
-    const pinned = clean(run.look?.pinned ?? '')
-    return [pinned === '' ? '' : `${BOLD}${pinned}${PLAIN}`, line].filter(row => row !== '').join('\n')
-  }
+  if (run.absence === null) return line
   const why = run.isStarting ? 'no server, starting one' : clean(run.startFault ?? run.absence)
   const hint = why === NO_SERVER ? `${SEPARATOR}majordomus serve ensure starts one` : ''
   const row = line === '' ? `brief ?${SEPARATOR}${why}${hint}` : `${why}, as of ${ago(now - run.lookedAt)}${SEPARATOR}${line}`

@@ -6,8 +6,6 @@ export type State = 'busy' | 'idle' | 'waiting'
 /** What the server answers to a look; more may come with it. */
 export type Look = {
   line: string
-  pinned: string
-  notifications: string[]
   prompt: { id: string; text: string } | null
   next_look_seconds: number
   switch: 'on' | 'off'

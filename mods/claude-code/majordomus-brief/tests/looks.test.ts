@@ -117,15 +117,6 @@ test('a failed look draws nothing either beside a status line of ours', async ($
   expect(JSON.stringify(await ui.drawn())).not.toMatch(/brief/)
 })
 
-test('what is pinned stands above the line', async ($, on) => {
-  const clock = mock.clock(on)
-  world(on, { answers: { '/episodes/heartbeat': looked({ pinned: '▲1 HIGH lock on koda' }) } })
-  await $.session.start(START)
-  const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
-  await clock.advance(2_000)
-  expect(JSON.stringify(await ui.drawn())).toMatch(/▲1 HIGH lock on koda.*\\npeers 3/)
-})
-
 test('a failed look shows the last line with its age', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on, { exitCode: 1 })
@@ -138,14 +129,6 @@ test('a failed look shows the last line with its age', async ($, on) => {
   made.answers['/episodes/heartbeat'] = looked({ line: 'peers 4' })
   await clock.advance(31_000)
   expect(JSON.stringify(await ui.drawn())).toMatch(/"peers 4"/)
-})
-
-test('what the server wants notified is notified', async ($, on) => {
-  const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/heartbeat': looked({ notifications: ['a lock was taken'] }) } })
-  await $.session.start(START)
-  await clock.advance(1_000)
-  expect(made.notified).toEqual(['a lock was taken'])
 })
 
 // ---------------------------------------------------------------- where

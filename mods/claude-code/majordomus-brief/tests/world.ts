@@ -27,7 +27,6 @@ export type World = {
   isAccepted: boolean
   /** The paths that were looked at, a row for each look. */
   proofs: (readonly string[])[]
-  notified: string[]
   commands: string[]
 }
 
@@ -51,8 +50,6 @@ export const START = { cwd: '/repo', surface: 'terminal', isInteractive: true } 
 export function looked(changed: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     line: 'peers 3 · derive free',
-    pinned: '',
-    notifications: [],
     prompt: null,
     next_look_seconds: 60,
     switch: 'on',
@@ -85,7 +82,6 @@ export function world(on: On, given: Partial<World> = {}): World {
     owners: OWN,
     isAccepted: false,
     proofs: [],
-    notified: [],
     commands: [],
     ...given,
   }
@@ -166,10 +162,6 @@ function beneathSession(on: On, made: World): void {
   on('turn.complete', (_, e) => ({ text: e.answer }))
   on('classic.Notification', () => ({}))
   on('classic.PostToolUse', () => ({}))
-  on('ui.notify', (_, e) => {
-    made.notified.push(e.text)
-    return { value: { isSent: true, channel: 'terminal_bell' } }
-  })
   on('ui.render', (_, e) => ({ type: 'Text', props: {}, children: [e.component === 'StatusLine' ? plain(e.props.text ?? '') : ''] }))
 }
 
