@@ -332,7 +332,7 @@ COMMANDS: tuple[Command, ...] = (
             ("component", {"metavar": "COMPONENT", "help": "what nobody else is to change meanwhile"}),
             ("--title", {"help": "why, in a line", "metavar": "TITLE"}),
             ("--body", {"help": "more lines, in Markdown", "metavar": "BODY"}),
-            ("--ttl", {"help": "minutes after which it is over by itself", "type": int, "metavar": "TTL"}),
+            ("--ttl", {"help": "minutes from now after which it is over by itself; on one's own lock, it holds that much longer", "type": int, "metavar": "TTL"}),
             ("--priority", {"help": "0 to 10; 5 unless said", "type": int, "metavar": "PRIORITY"}),
             ROOT,
             FORMAT,

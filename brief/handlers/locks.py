@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from pydantic import Field
 
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.model.wire import Wire
+from brief.core.notices.component import component_name
 from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended
@@ -33,7 +35,12 @@ class PlaceInputs(SessionInputs):
     component: Words = Field(max_length=200, description="what nobody else is to change meanwhile")
     title: str | None = Field(default=None, max_length=200, description="why, in a line")
     body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
-    ttl: int | None = Field(default=None, ge=1, le=525_600, description="minutes after which it is over by itself")
+    ttl: int | None = Field(
+        default=None,
+        ge=1,
+        le=525_600,
+        description="minutes from now after which it is over by itself; on one's own lock, it holds that much longer",
+    )
     priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said")
 
 
@@ -97,11 +104,16 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
 
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        placed = place(_folders(service, request), _request(asked), service.now(), _stands(service, request, owner))
+        days, _, _ = zone(request.query.settings)
+        stand = _stands(service, request, owner)
+        placed = place(_folders(service, request), _request(asked), service.now(), stand, days)
         if isinstance(placed, Placed):
-            return _one("placed", asked.component, placed.notice, placed.path, _told(placed.unread, request))
+            return _one(
+                "placed", component_name(asked.component), placed.notice, placed.path, _told(placed.unread, request)
+            )
         if placed.is_of(asked.session):
-            return _one("held already", asked.component, placed.notice, placed.path)
+            did = "extended" if placed.is_extended else "held already"
+            return _one(did, placed.component, placed.notice, placed.path)
         raise ConflictError(_held(placed, owner))
 
     return await in_thread(work)
@@ -122,7 +134,8 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
         first, unread = released.locks[0], _told(released.unread, request)
-        return _one("released", asked.component, first.notice, first.path, unread)
+        name = first.notice.component if first.notice else asked.component
+        return _one("released", component_name(name), first.notice, first.path, unread)
 
     return await in_thread(work)
 
@@ -218,7 +231,14 @@ def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
     )
     since = f", since {_spelled(lock.created)}" if lock.created else ""
     until = f", until {_spelled(lock.expires)}" if lock.expires else ""
-    return f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
+    text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
+    is_gone = lock.session_id is not None and owner(lock) is Owner.GONE
+    return f"{text}; {release_of_gone(held.component)}" if is_gone else text
+
+
+def release_of_gone(component: str) -> str:
+    """What to do about a lock whose session is gone."""
+    return f"that session is gone, so majordomus lock release {clean(shlex.quote(component), 200)} --force frees it"
 
 
 def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:
@@ -237,7 +257,8 @@ def one_text(answer: OneLock) -> str:
     """What became of the lock, and what could not be looked at."""
     holder = f", session {clean(answer.session_id, 60)}" if answer.session_id else ""
     unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
-    until = f", until {answer.expires}" if answer.expires else ""
+    no_end = ", until it is released" if answer.did == "held already" else ""
+    until = f", until {answer.expires}" if answer.expires else no_end
     return f"{answer.did}: lock on {clean(answer.component, 60)}{holder}{until}\n{clean(answer.path, 1_000)}\n{unread}"
 
 
@@ -247,6 +268,8 @@ def status_text(answer: Locks) -> str:
     known = f" that could be read; {clean(answer.unread_summary, 400)}" if not answer.fully_read else ""
     lines = [f"{count} lock{' stands' if count == 1 else 's stand'}{known}"]
     lines += [_line(lock) for lock in answer.locks]
+    gone = [lock.component or "COMPONENT" for lock in answer.locks if lock.owner is Owner.GONE]
+    lines += [f"  {clean(component, 60)}: {release_of_gone(component)}" for component in gone]
     lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
     lines += [f"  not read in full, and may hold locks: {clean(line, 400)}" for line in answer.unlisted]
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from brief.core.model.errors import MajordomusError
-from brief.core.notices.locks import component_key
+from brief.core.notices.component import component_key
 from brief.core.notices.notice import LIMIT, Kind, Notice, parse
 from brief.notices.archiving import why_not
 from brief.notices.folder import leads_out

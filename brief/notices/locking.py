@@ -5,23 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
-from brief.core.notices.locks import component_key, lock_slug
+from brief.core.notices.component import component_key, component_name
+from brief.core.notices.days import instant
+from brief.core.notices.locks import lock_slug
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import clean
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import content
+from brief.notices.folder import NoticeFile
 from brief.notices.folder_lock import turn
 from brief.notices.lock_survey import LockFile, Survey, survey
 from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
 """Characters that the name of a component may have."""
+
+_UTC = ZoneInfo("UTC")
 
 Stands = Callable[[Notice], bool]
 """Whether a notice is a lock that stands now, as the caller judges it: it knows the clock, the zone and who lives."""
@@ -50,12 +56,21 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The lock stands already: its file, and the notice in it, None with a `fault` where that cannot be read."""
+    """The lock stands already: its file, and the notice in it, None with a `fault` where that cannot be read.
+
+    `component` is as the lock spells it. `is_extended`: its own session asked for it again, and it now holds longer.
+    """
 
     component: str
-    path: str
+    file: NoticeFile
     notice: Notice | None
     fault: str | None = None
+    is_extended: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.file.path
 
     def is_of(self, session_id: str | None) -> bool:
         """Whether that session holds it."""
@@ -99,10 +114,13 @@ class Releases:
 # ---------------------------------------------------------------- place
 
 
-def place(folders: Sequence[str], request: Request, now: datetime, stands: Stands) -> Placed | Held:
+def place(
+    folders: Sequence[str], request: Request, now: datetime, stands: Stands, zone: ZoneInfo = _UTC
+) -> Placed | Held:
     """Place a lock on a component where none stands; of callers at the same time one places it.
 
-    It goes into the first of the folders, the repository's own; locks in all of them count, whoever wrote them.
+    It goes into the first of the folders, the repository's own; locks in all of them count, whoever wrote them. Where the
+    session holds the lock already, a `ttl` that ends later extends it; `zone` is where its dates are meant.
     Raises UsageError for what cannot be a lock, ConflictError where nobody can tell whether one stands, NoticeError,
     GaveUpError.
     """
@@ -110,11 +128,22 @@ def place(folders: Sequence[str], request: Request, now: datetime, stands: Stand
     with turn(folders[0]):
         found = survey(folders, request.component)
         if held := _holder(found.files, request.component, stands):
-            return held
+            return _extended(held, request, fields["expires"], zone)
         if found.unlisted:
             raise ConflictError(_unlisted(found, request.component))
         made = _put(folders[0], fields, request, now, found)
     return Placed(made.notice, made.path, found.unread)
+
+
+def _extended(held: Held, request: Request, end: datetime | None, zone: ZoneInfo) -> Held:
+    """The lock of the session that asks with its end put off to `end`; any other as it is. No lock is ever shortened."""
+    lock = held.notice
+    if lock is None or end is None or lock.expires is None or not held.is_of(request.session_id):
+        return held
+    if instant(lock.expires, zone) >= end:
+        return held
+    raw, _ = content(held.file)
+    return replace(held, notice=rewrite(held.file, raw, {"expires": end}), is_extended=True)
 
 
 def _unlisted(found: Survey, component: str) -> str:
@@ -123,7 +152,7 @@ def _unlisted(found: Survey, component: str) -> str:
 
 
 def _fields(request: Request, now: datetime) -> dict[str, Any]:
-    component = component_key(request.component)
+    component = component_name(request.component)
     if not component or len(component) > MOST_CHARACTERS or clean(component) != component:
         raise UsageError(
             f"component: {clean(request.component, 60) or 'an empty name'} cannot be locked; "
@@ -172,9 +201,9 @@ def _holder(files: Sequence[LockFile], component: str, stands: Stands) -> Held |
     key = component_key(component)
     for each in files:
         if each.notice and component_key(each.notice.component) == key and stands(each.notice):
-            return Held(key, each.file.path, each.notice)
+            return Held(component_name(each.notice.component), each.file, each.notice)
     damaged = (each for each in files if each.may_be_on(component))
-    return next((Held(key, each.file.path, None, each.fault) for each in damaged), None)
+    return next((Held(component_name(component), each.file, None, each.fault) for each in damaged), None)
 
 
 # ---------------------------------------------------------------- release

@@ -8,9 +8,15 @@ from brief.sections.context import SectionQuery
 
 
 def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
-    """The folder of the repository, then those of the policy, relative ones below the checkout."""
+    """The folder of the repository, then those of the policy, relative ones below the checkout; each folder once."""
+    own = own_folder(state_dir)
+    if not query.settings.alerts.folders:
+        return (own,)
     declared = (os.path.join(query.root, folder) for folder in query.settings.alerts.folders)
-    return (own_folder(state_dir), *declared)
+    by_place: dict[str, str] = {}
+    for folder in (own, *declared):
+        by_place.setdefault(os.path.realpath(folder), folder)
+    return tuple(by_place.values())
 
 
 def own_folder(state_dir: str) -> str:

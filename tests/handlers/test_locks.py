@@ -61,6 +61,50 @@ def test_life_of_a_lock(place: Place) -> None:
     assert lock(place, BOB).did == "placed"
 
 
+def test_place_again_to_hold_it_longer(place: Place) -> None:
+    """A later end extends the session's own lock and says until when; without an end it says that it needs none."""
+    lock(place, ttl=30)
+    longer = one_text(lock(place, ttl=60))
+    assert longer.startswith(f"extended: lock on koda, session {ANN}, until 2026-10-11 10:00+00:00\n")
+    assert one_text(lock(place, ttl=5)).startswith(
+        f"held already: lock on koda, session {ANN}, until 2026-10-11 10:00+00:00\n"
+    )
+    lock(place, component="kdb")
+    assert one_text(lock(place, component="kdb", ttl=5)).startswith(
+        f"held already: lock on kdb, session {ANN}, until it is released\n"
+    )
+
+
+def test_a_component_is_shown_as_it_was_written(place: Place) -> None:
+    """Another spelling of the name is the same lock, which keeps the spelling of who placed it."""
+    lock(place, component="Billing  API")
+    assert refused(place, component="billing api").startswith("Billing API is locked by ")
+    assert [each.component for each in locks(place).locks] == ["Billing API"]
+    assert release(place, component="BILLING API").component == "Billing API"
+
+
+def test_what_to_do_where_the_session_is_gone(place: Place) -> None:
+    """Who is refused, and who lists the locks, is told how to free one whose session is gone, and only such a one."""
+    lock(place, component="Billing API")
+    advice = "that session is gone, so majordomus lock release 'Billing API' --force frees it"
+    assert advice not in refused(place, component="billing api") + status_text(locks(place))
+    for event in ("session-start", "session-end"):
+        place.hook(event, session=ANN)
+    assert refused(place, component="billing api").endswith(f"; {advice}")
+    assert f"\n  Billing API: {advice}\n" in status_text(locks(place))
+
+
+def test_a_folder_named_twice_holds_each_lock_once(place: Place) -> None:
+    """A policy that names one folder in two ways, or the repository's own, makes no second lock of one."""
+    policy = place.lab.repo / ".ai/repo/policy.yaml"
+    policy.parent.mkdir(parents=True)
+    policy.write_text("version: 1\nalerts:\n  folders: [notices, ./notices/, .git/majordomus/notices]\n")
+    lock(place)
+    (place.lab.repo / "notices/active").mkdir(parents=True)
+    (place.lab.repo / "notices/active/hand.md").write_text("---\nkind: lock\ncomponent: kdb\n---\n")
+    assert [each.component for each in locks(place).locks] == ["koda", "kdb"]
+
+
 def test_owner_alive_gone_or_unknown(place: Place) -> None:
     """Who is refused is told whether the holder lives, in three words that are kept apart."""
     lock(place)

@@ -66,10 +66,10 @@ def test_a_lock_is_a_notice_that_says_whose_it_is(tmp_path: Path) -> None:
 
 
 def test_the_second_is_told_who_holds_it(tmp_path: Path) -> None:
-    """Who, since when and in which file; spaces do not make another component, upper case does."""
+    """Who, since when and in which file; neither spaces nor upper case make another component."""
     placed = ask(tmp_path)
     assert isinstance(placed, Placed)
-    held = ask(tmp_path, " koda ", OTHER)
+    held = ask(tmp_path, " KODA ", OTHER)
     assert isinstance(held, Held)
     assert (held.component, held.session_id, held.since, held.path, held.fault) == (
         "koda",
@@ -79,7 +79,6 @@ def test_the_second_is_told_who_holds_it(tmp_path: Path) -> None:
         None,
     )
     assert isinstance(ask(tmp_path, "koda", SESSION), Held)
-    assert isinstance(ask(tmp_path, "Koda", OTHER), Placed)
     assert isinstance(ask(tmp_path, "../../koda/日本", OTHER), Placed)
     assert isinstance(ask(tmp_path, "../../koda/日 本", OTHER), Placed)
 
@@ -130,6 +129,41 @@ def test_a_lock_ends_by_itself(tmp_path: Path) -> None:
     assert isinstance(again, Placed)
     assert again.notice.session_id == OTHER
     assert slugs(tmp_path) == {"active": [placed.notice.slug], "archive": [placed.notice.slug]}
+
+
+def test_its_own_session_extends_it(tmp_path: Path) -> None:
+    """Placed again with a later end it holds longer, in the same file; an earlier end, or none, changes nothing."""
+    placed = ask(tmp_path, ttl=timedelta(minutes=30))
+    assert isinstance(placed, Placed)
+    longer = ask(tmp_path, "KODA", ttl=timedelta(minutes=40))
+    assert isinstance(longer, Held)
+    assert (longer.is_extended, longer.component, longer.path) == (True, "koda", placed.path)
+    end = datetime(2026, 10, 11, 9, 40, 1, tzinfo=UTC)
+    for ttl in (timedelta(minutes=5), timedelta(minutes=40), None):
+        held = ask(tmp_path, ttl=ttl)
+        assert isinstance(held, Held)
+        assert (held.is_extended, held.notice and held.notice.expires) == (False, end)
+    assert isinstance(other := ask(tmp_path, session=OTHER, ttl=timedelta(days=9)), Held)
+    assert not other.is_extended
+    assert [lock.expires for lock, _ in held_locks([str(tmp_path)], stands_at()).locks] == [end]
+
+
+def test_an_extended_date_is_meant_in_the_zone(tmp_path: Path) -> None:
+    """A lock by hand that ends at a local midnight is extended only past that moment."""
+    put(tmp_path, "hand", component="koda", session_id=SESSION, expires="2026-10-12")
+    request = Request(component="koda", session_id=SESSION, ttl=timedelta(hours=13, minutes=30))
+    for zone, is_extended in ((ZoneInfo("UTC"), False), (ZONE, True)):
+        held = place([str(tmp_path)], request, NOW, stands_at(), zone)
+        assert isinstance(held, Held)
+        assert held.is_extended is is_extended
+
+
+def test_a_lock_without_an_end_is_not_given_one(tmp_path: Path) -> None:
+    """It holds until it is released."""
+    ask(tmp_path)
+    held = ask(tmp_path, ttl=timedelta(minutes=40))
+    assert isinstance(held, Held)
+    assert (held.is_extended, held.notice and held.notice.expires) == (False, None)
 
 
 def test_a_damaged_lock_of_that_name_is_held(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import date
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
+from brief.core.notices.component import component_key
 from brief.core.notices.days import instant
 from brief.core.notices.notice import Notice
 from brief.core.notices.slug import digest, slug
@@ -51,11 +51,6 @@ def lock_class(lock: Notice) -> LockClass:
     if session is None or not str(session).strip():
         return LockClass.ANONYMOUS
     return LockClass.NO_SESSION_ID
-
-
-def component_key(component: str | None) -> str:
-    """What two locks on the same component share: its name with single spaces; empty for none. Upper case counts."""
-    return " ".join(unicodedata.normalize("NFC", component or "").split())
 
 
 def lock_slug(component: str) -> str:

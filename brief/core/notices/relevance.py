@@ -11,8 +11,8 @@ A rule is read by a small parser and never run as code:
 
 Text stands in double or single quotes, with a backslash before a quote or a backslash inside it. `in` asks whether a
 text is in a list; `matches` whether a text, or any of a list, fits a pattern or any of a list of them, where `*` stays
-within one part of a path and `**` does not: `paths matches "src/**"`, `branch matches ["fix/*", "release/*"]`. What is
-not known about the focus makes a test unknown, and an unknown one shows the notice, as does a rule that is broken.
+within one part of a path and `**` does not: `paths matches "src/**"`, `branch matches ["fix/*", "release/*"]`. Case
+counts, except in a comparison with `component`. What is not known about the focus makes a test unknown, and an unknown one shows the notice, as does a rule that is broken.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from operator import eq
 from typing import TypeAlias, TypeVar
 
 from brief.core.model.errors import DocumentError
+from brief.core.notices.component import component_key
 from brief.core.text.glob import matches
 from brief.core.text.sanitize import clean
 
@@ -101,12 +103,10 @@ def _any(truths: Iterable[Truth]) -> Truth:
     return found
 
 
-def _same(one: str | None, other: str | None) -> Truth:
-    return Truth.UNKNOWN if one is None or other is None else _truth(holds=one == other)
-
-
-def _fits(text: str | None, pattern: str | None) -> Truth:
-    return Truth.UNKNOWN if text is None or pattern is None else _truth(holds=matches(text, pattern))
+def _compared(one: str | None, other: str | None, hold: Callable[[str, str], bool], *, is_component: bool) -> Truth:
+    if one is None or other is None:
+        return Truth.UNKNOWN
+    return _truth(holds=hold(component_key(one), component_key(other)) if is_component else hold(one, other))
 
 
 # ---------------------------------------------------------------- what the parts of a rule are
@@ -117,12 +117,14 @@ _Texts: TypeAlias = tuple[str | None, ...]
 @dataclass(frozen=True, slots=True)
 class _Text:
     read: Callable[[Focus], str | None]
+    is_component: bool = False
     kind = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
     read: Callable[[Focus], _Texts | None]
+    is_component: bool = False
     kind = "a list"
 
 
@@ -138,7 +140,8 @@ _Inner = TypeVar("_Inner")
 
 
 def _equal(one: _Text, other: _Text) -> _Test:
-    return _Test(lambda focus: _same(one.read(focus), other.read(focus)))
+    is_component = one.is_component or other.is_component
+    return _Test(lambda focus: _compared(one.read(focus), other.read(focus), eq, is_component=is_component))
 
 
 def _not(test: _Test) -> _Test:
@@ -146,19 +149,27 @@ def _not(test: _Test) -> _Test:
 
 
 def _among(one: _Text, many: _List) -> _Test:
+    is_component = one.is_component or many.is_component
+
     def judged(focus: Focus) -> Truth:
         text, texts = one.read(focus), many.read(focus)
-        return Truth.UNKNOWN if texts is None else _any(_same(text, other) for other in texts)
+        if texts is None:
+            return Truth.UNKNOWN
+        return _any(_compared(text, other, eq, is_component=is_component) for other in texts)
 
     return _Test(judged)
 
 
 def _matching(many: _List, patterns: _List) -> _Test:
+    is_component = many.is_component or patterns.is_component
+
     def judged(focus: Focus) -> Truth:
         texts, wanted = many.read(focus), patterns.read(focus)
         if texts is None or wanted is None:
             return Truth.UNKNOWN
-        return _any(_fits(text, pattern) for text in texts for pattern in wanted)
+        return _any(
+            _compared(text, pattern, matches, is_component=is_component) for text in texts for pattern in wanted
+        )
 
     return _Test(judged)
 
@@ -269,7 +280,7 @@ class _Parser:
     def _name(self, token: _Token) -> _Value:
         if token.text in _NAMES:
             self._at += 1
-            return _Text(lambda focus: getattr(focus, token.text))
+            return _Text(lambda focus: getattr(focus, token.text), is_component=token.text == "component")
         if token.text == "paths":
             self._at += 1
             return _List(lambda focus: focus.paths)
@@ -281,7 +292,8 @@ class _Parser:
             if texts:
                 self._expect(",")
             texts.append(self._needed(_Text))
-        return _List(lambda focus: tuple(text.read(focus) for text in texts))
+        is_component = any(text.is_component for text in texts)
+        return _List(lambda focus: tuple(text.read(focus) for text in texts), is_component)
 
     # ------------------------------------------------------------ steps
 
@@ -320,7 +332,7 @@ class _Parser:
         if isinstance(value, _List):
             return value
         text = self._need(_Text, value, start)
-        return _List(lambda focus: (text.read(focus),))
+        return _List(lambda focus: (text.read(focus),), text.is_component)
 
     def _unexpected(self, wanted: str) -> DocumentError:
         token = self._next

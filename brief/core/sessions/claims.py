@@ -71,23 +71,30 @@ def below(path: str, checkout: str) -> str:
 
 
 def overlaps(ours: Iterable[str], theirs: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The pairs of paths, as they are given, that can mean one and the same file.
+    """The pairs of paths, as they are given, that can mean one and the same file, each once.
 
     A path stands for itself and all below it. In a component `*` stands for any text and `?` for one character; a
     component `**` stands for any number of components. Case counts.
     """
     mine = [(path, _parts(path)) for path in ours]
     others = [(path, _parts(path)) for path in theirs]
-    return tuple((one, other) for one, parts in mine for other, them in others if _meet(parts, them))
+    return tuple(dict.fromkeys((one, other) for one, parts in mine for other, them in others if _meet(parts, them)))
 
 
 def against(
     scope: tuple[str, ...], own: str, claims: Iterable[Claim], tasks: Mapping[str, Task]
 ) -> tuple[Overlap, ...]:
-    """What the claims and tasks of every episode but `own` share with a scope; all paths relative to their checkouts."""
-    told = (*_claims_of(claims), *_tasks_of(tasks.values()))
-    met = ((one, overlaps(scope, theirs)) for one, theirs in told if one.episode != own)
-    return tuple(one.model_copy(update={"paths": pairs}) for one, pairs in met if pairs)
+    """What the claims and tasks of every episode but `own` share with a scope; all paths relative to their checkouts.
+
+    A task is left out where it adds nothing to the claims of its episode.
+    """
+    found: list[Overlap] = []
+    for one, theirs in (*_claims_of(claims), *_tasks_of(tasks.values())):
+        pairs = overlaps(scope, theirs) if one.episode != own else ()
+        known = {pair for met in found if met.episode == one.episode for pair in met.paths}
+        if pairs and (one.kind == "claim" or not known.issuperset(pairs)):
+            found.append(one.model_copy(update={"paths": pairs}))
+    return tuple(found)
 
 
 def _claims_of(claims: Iterable[Claim]) -> Iterator[tuple[Overlap, tuple[str, ...]]]:

@@ -58,6 +58,13 @@ def test_no_rule_is_for_all(rule: str | None) -> None:
         ("(component) == ('koda')", "yes", "no", "unknown"),
         (r"component == 'it\'s' || component == 'a\\b' || component == 'koda'", "yes", "no", "unknown"),
         ("component=='koda'&&repo=='shop'", "yes", "no", "unknown"),
+        ("component == 'Koda'", "yes", "no", "unknown"),
+        ("component != ' KODA '", "no", "yes", "unknown"),
+        ("component in ['KODA']", "yes", "no", "unknown"),
+        ("'KDB' in [component]", "no", "yes", "unknown"),
+        ("component matches 'K*A'", "yes", "no", "unknown"),
+        ("repo == 'Shop'", "no", "no", "unknown"),
+        ("branch matches 'FIX/*'", "no", "no", "unknown"),
     ],
 )
 def test_a_rule_has_three_answers(rule: str, koda: str, kdb: str, nothing: str) -> None:

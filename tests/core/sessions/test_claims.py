@@ -131,6 +131,16 @@ def test_below(path: str, told: str) -> None:
     assert below(path, "/r") == told
 
 
+def test_an_overlap_is_told_once() -> None:
+    """A path named twice makes one pair, and a task that adds nothing to its episode's claims is left out."""
+    assert overlaps(("src", "src"), ("src/a", "src/a")) == (("src", "src/a"),)
+    claims = [Claim(episode="bob", name="work", intent="tidy", scope=("src",), since=NOW)]
+    task = Task(episode="bob", title="tidy all", scope=("src",), next_action=None, next_since=None, since=NOW)
+    assert [met.kind for met in against(("src",), "ann", claims, {"bob": task})] == ["claim"]
+    wider = task.model_copy(update={"scope": ("src", "docs")})
+    assert [met.kind for met in against(("src", "docs"), "ann", claims, {"bob": wider})] == ["claim", "task"]
+
+
 def test_against_others_alone() -> None:
     """What an episode claims is compared to the claims and tasks of every other one, and to none of its own."""
     claims = [
