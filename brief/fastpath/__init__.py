@@ -1,1 +1,1 @@
-"""The path of every prompt and refresh: the standard library only, and nothing else of brief."""
+"""The code that runs at every prompt and refresh. It imports only the standard library, and nothing else of brief."""

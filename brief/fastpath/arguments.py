@@ -1,6 +1,6 @@
-"""The words of a command that a server can answer, read by the generated table of commands.
+"""Parse the words of a command that a server can answer, using the generated command table.
 
-Only what is plainly understood is read. Help, abbreviations, mistakes and unusual text are the whole command's.
+Only unambiguous words are parsed here. Help, abbreviations, mistakes and unusual text are left to the whole command.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ if TYPE_CHECKING:  # see ask.py
     from brief.fastpath.command_table import Entry, Type
 
 MOST_BYTES = 32_768
-"""More text than this in one call is looked at by the whole command."""
+"""A call with more text than this is left to the whole command."""
 
 
 def is_models_shell() -> bool:
-    """Whether this is a shell that a client gave to a model: what is for the owner alone is not shown there."""
+    """Whether a client gave this shell to a model. Owner-only notices are not shown in such a shell."""
     return bool(os.environ.get("CLAUDECODE"))
 
 
 class Arguments:
-    """A call whose words are all understood: `fields` are its input by name, less root, form and width."""
+    """A fully parsed call. `fields` holds its input by name, without root, format and width."""
 
     __slots__ = ("command", "entry", "fields", "format", "root", "strict")
 
@@ -37,7 +37,7 @@ class Arguments:
 
 
 def read_arguments(words: list[str]) -> Arguments | None:
-    """The call that `words` make; None where the whole command must look at them."""
+    """Parse `words` into a call. None if the whole command must parse them."""
     if not _is_plain(words):
         return None
     for count in (1, 2):
@@ -49,7 +49,7 @@ def read_arguments(words: list[str]) -> Arguments | None:
 
 
 def _is_plain(words: list[str]) -> bool:
-    """Whether the words are short and all of them are UTF-8."""
+    """Whether the words are valid UTF-8 and short enough."""
     try:
         return sum(len(word.encode()) for word in words) <= MOST_BYTES
     except UnicodeEncodeError:
@@ -82,7 +82,7 @@ def _read(call: Arguments, words: list[str]) -> Arguments | None:
 
 
 def _kind(call: Arguments, name: str) -> Type | None:
-    """The type of an option; None where the command has none of this name."""
+    """The type of an option. None if the command has no such option."""
     if name in call.entry[6]:
         return call.entry[6][name][1]
     if (name == "--strict" and call.entry[3]) or (name == "--line" and call.command == "brief"):
@@ -91,7 +91,7 @@ def _kind(call: Arguments, name: str) -> Type | None:
 
 
 def _set(call: Arguments, name: str, value: str) -> bool:
-    """Whether the option takes this value, which it then has."""
+    """Set an option. False if it does not accept the value."""
     if name == "--root":
         call.root = value
     elif name == "--strict":
@@ -108,7 +108,7 @@ def _set(call: Arguments, name: str, value: str) -> bool:
 
 
 def _put(call: Arguments, field: str, kind: Type, text: str, *, is_repeatable: bool = False) -> bool:
-    """Whether `text` is a value of the type, which the field then has; the last of several counts."""
+    """Set a field from `text`; a later value replaces an earlier one. False if `text` is not a value of the type."""
     value: object = text
     if kind == "owner" and is_models_shell():
         return False

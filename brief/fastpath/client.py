@@ -1,4 +1,4 @@
-"""What a client tells on standard input: one JSON object, of which only what can be used is taken."""
+"""Read the JSON object that a client writes to standard input, and ignore whatever in it is unusable."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ STDIN_SECONDS = 0.3
 MOST_SESSION = 128
 
 
-def told(most: int) -> dict[str, object]:
-    """The object, as far as at most `most` bytes came in time; empty where they are none."""
+def read_stdin(most: int) -> dict[str, object]:
+    """The JSON object in the first `most` bytes that arrive in time. Empty if those bytes are not a JSON object."""
     try:
         given = read_json(_standard_input(most))
     except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def told(most: int) -> dict[str, object]:
 
 
 def _standard_input(most: int) -> bytes:
-    """What the client wrote, as far as it came in time; a terminal or a pipe that nobody fills is not waited for."""
+    """The bytes that the client wrote in time. A terminal is never read, and an idle pipe is not waited for."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return b""
     descriptor = sys.stdin.fileno()
@@ -49,17 +49,17 @@ def _piece(descriptor: int) -> bytes:
 
 
 def text_of(value: object) -> str | None:
-    """The value where it is text that can name something."""
+    """The value if it is usable as a name: non-empty text without NUL. Otherwise None."""
     return value if isinstance(value, str) and value and "\0" not in value else None
 
 
 def folder_of(value: object) -> str:
-    """The folder that was named, else the one this process stands in; raises NotLocatedError where that is gone."""
+    """The folder that `value` names, else the current folder. Raises NotLocatedError if that was removed."""
     named = text_of(value)
     return named if named and os.path.isdir(named) else current_folder()
 
 
 def session_of(value: object) -> str | None:
-    """The id of a session, where it is one that an episode can have."""
+    """The value if an episode can have it as its session id. Otherwise None."""
     named = text_of(value)
     return named if named and named.isprintable() and len(named) <= MOST_SESSION else None

@@ -11,7 +11,7 @@ import sys
 import time
 
 from brief.fastpath.ask import ask
-from brief.fastpath.client import folder_of, session_of, text_of, told
+from brief.fastpath.client import folder_of, read_stdin, session_of, text_of
 from brief.fastpath.jsontext import write_json
 from brief.fastpath.lease import ForeignFolderError, NoServerError
 from brief.fastpath.locate import Located, NotLocatedError, locate
@@ -142,7 +142,7 @@ def nothing() -> None:
 def _context(
     event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None
 ) -> tuple[str, Callable[[], object]]:
-    given = told(MOST_INPUT)
+    given = read_stdin(MOST_INPUT)
     try:
         call = read_call(event, given, os.environ, until)
     except NotLocatedError:

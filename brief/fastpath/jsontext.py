@@ -1,7 +1,7 @@
-"""JSON read and written by the C code that the package `json` rests on, and by the package where that is not enough.
+"""Read and write JSON with the C code behind the package `json`, falling back to the package itself.
 
-The package imports `re`, and with it `enum` and `collections`: 7 ms, where a bare interpreter starts and ends in 11.
-Its C code is no public interface. So nothing here depends on it: what it does not take, the package judges.
+The package imports `re`, `enum` and `collections`, which takes 7 ms; a bare interpreter starts and ends in 11 ms. Its C
+code is not a public interface, so nothing here depends on it: the package handles whatever the C code rejects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # see ask.py
 
 
 class _Terms:
-    """What the C scanner asks for: JSON as the package reads it unless told otherwise."""
+    """The attributes that the C scanner reads, with the package's default values."""
 
     strict = True
     object_hook = None
@@ -20,21 +20,21 @@ class _Terms:
     parse_float = float
     parse_int = int
     parse_constant = float
-    """Of the names `NaN`, `Infinity` and `-Infinity`."""
+    """Parses the names `NaN`, `Infinity` and `-Infinity`."""
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text; raises ValueError where it is none, RecursionError where it is too deep."""
+    """Parse a JSON text. Raises ValueError if it is not JSON, RecursionError if it is nested too deeply."""
     try:
         return _scanned(text if isinstance(text, str) else text.decode())
-    except Exception:  # noqa: BLE001 - whatever is wrong, with the text or with the scanner, the package says it
+    except Exception:  # noqa: BLE001 - the package reports the fault, be it in the text or in the scanner
         from json import loads  # noqa: PLC0415 - see above
 
         return loads(text)
 
 
 def _scanned(text: str) -> object:
-    from _json import make_scanner  # noqa: PLC0415 - where there is none, the package reads
+    from _json import make_scanner  # noqa: PLC0415 - if it is missing, the package reads
 
     bare = text.strip(" \t\r\n")
     value, end = make_scanner(_Terms)(bare, 0)  # type: ignore[arg-type] # any object with these attributes is taken
@@ -44,11 +44,11 @@ def _scanned(text: str) -> object:
 
 
 def write_json(value: object) -> str:
-    """The JSON text of a value, letter for letter as the package writes it; raises TypeError where it has none."""
+    """The JSON text of a value, exactly as the package writes it. Raises TypeError if JSON cannot represent it."""
     if type(value) is int:
         return str(value)
     try:
-        from _json import encode_basestring_ascii as quoted  # noqa: PLC0415 - where there is none, the package writes
+        from _json import encode_basestring_ascii as quoted  # noqa: PLC0415 - if it is missing, the package writes
     except ImportError:
         return _dumped(value)
     if type(value) is str:

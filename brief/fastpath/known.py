@@ -1,6 +1,6 @@
-"""What a reader of a file, a process or a socket found out: it is there, it is not, or it cannot be told.
+"""The three results of reading a file, a process or a socket: it is there, it is not there, or that is unknown.
 
-A rule that receives `Unknown` keeps what it knew before, or says that it does not know. It never takes it for `ABSENT`.
+A rule that receives `Unknown` keeps its previous value or says that it does not know. It never treats it as `ABSENT`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ else:
 
 
 class Known(_Generic[T_co]):
-    """It is there, and this is its value."""
+    """It is there, with this `value`."""
 
     __slots__ = ("value",)
 
@@ -42,7 +42,7 @@ class Known(_Generic[T_co]):
 
 
 class Absent:
-    """It is not there, and that was established. `ABSENT` is its only instance."""
+    """It is proven not to be there. `ABSENT` is the only instance."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ ABSENT = Absent()
 
 
 class Unknown:
-    """Whether it is there could not be found out. `reason` is a clause that follows the name of what was read."""
+    """Nobody could find out whether it is there. `reason` is a clause that follows the name of what was read."""
 
     __slots__ = ("reason",)
 

@@ -1,7 +1,7 @@
-"""Where a folder stands in git, read from files alone: no process is started.
+"""Find the checkout that contains a folder by reading git's files, without starting a process.
 
-The layout is git's own (gitrepository-layout): a work tree holds `.git`, a folder or a file `gitdir: PATH`;
-a linked work tree's git folder holds `commondir`, a path to the folder that all of them share.
+The layout is git's own (gitrepository-layout). A work tree holds `.git`, which is a folder or a file `gitdir: PATH`. The
+git folder of a linked work tree holds `commondir`, the path to the folder that all work trees share.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ POLICY = ".ai/repo/policy.yaml"
 _MOST = 65_536
 
 accepted_roots: set[str] = set()
-"""Work trees of others that git itself accepts for this user (`safe.directory`), as the whole command asked it."""
+"""Other users' work trees that git accepts for this user (`safe.directory`). The whole command asks git and fills this."""
 
 
 class NotLocatedError(Exception):
-    """No checkout is here; the sentence says what was found instead."""
+    """There is no checkout here. The message says what was found instead."""
 
 
 class ForeignCheckoutError(NotLocatedError):
-    """Somebody else owns the way from a work tree to a git folder of the user's, as git's "dubious ownership" means it.
+    """The path from a work tree to the user's git folder belongs partly to another user: git's "dubious ownership".
 
-    `located` is the checkout, for whom git itself accepts it.
+    `located` is the checkout, to be used if git accepts it.
     """
 
     def __init__(self, sentence: str, located: Located) -> None:
@@ -44,17 +44,17 @@ class Located:
 
     @property
     def name(self) -> str:
-        """The root as text that travels: bytes of it that are no UTF-8 are spelled out, with a backslash and `xNN`."""
+        r"""The root as valid Unicode text. A byte that is not UTF-8 is written as `\xNN`."""
         return spelled(self.root)
 
 
 def spelled(path: str) -> str:
-    """A path as text that travels: see `Located.name`."""
+    """A path as valid Unicode text; see `Located.name`."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def read_small(path: str) -> str | None:
-    """The text of a small file, names kept as the file system has them; None where it cannot be read."""
+    """The text of a small file, decoded as a file name would be. None if it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -68,7 +68,7 @@ def read_small(path: str) -> str | None:
 
 
 def current_folder() -> str:
-    """The folder this process stands in; raises NotLocatedError where it was removed."""
+    """The current folder of this process. Raises NotLocatedError if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -76,7 +76,7 @@ def current_folder() -> str:
 
 
 def locate(start: str) -> Located:
-    """The checkout that holds the folder `start`; raises NotLocatedError with a sentence."""
+    """Find the checkout that contains the folder `start`. Raises NotLocatedError, whose message is a sentence."""
     if not os.path.isabs(start):
         start = os.path.join(current_folder(), start)
     here = os.path.realpath(start)
@@ -99,10 +99,10 @@ def locate(start: str) -> Located:
 
 
 def _proven(here: Located, marker: str) -> Located:
-    """The checkout; raises ForeignCheckoutError where a git folder of the user's is reached through what is not.
+    """Return `here`. Raises ForeignCheckoutError if the path to the user's git folder belongs partly to another user.
 
-    This is git's own rule (`ensure_valid_ownership` in its setup.c): work tree, `.git` and git folder have one owner. Of a
-    git folder that is another user's `proof.check_git_folder` tells.
+    This is git's own rule (`ensure_valid_ownership` in setup.c): work tree, `.git` and git folder have one owner. A git
+    folder that belongs to another user is the concern of `proof.check_git_folder`.
     """
     user = os.geteuid()
     try:
@@ -110,24 +110,24 @@ def _proven(here: Located, marker: str) -> Located:
             return here
         owners = [(path, os.lstat(path).st_uid) for path in (here.root, marker, here.git_dir)]
     except OSError as fault:
-        raise NotLocatedError(f"{here.root}: whose checkout this is cannot be told: {fault.strerror}") from None
+        raise NotLocatedError(f"{here.root}: the owner of this checkout is unknown: {fault.strerror}") from None
     for path, owner in owners:
         if owner != user:
             raise ForeignCheckoutError(
-                f"{path} belongs to uid {owner}, not to you, and names your git folder {here.common_dir}: nothing is read "
-                f"or asked for it; if you trust it, run git config --global --add safe.directory {here.root}",
+                f"{path} belongs to uid {owner}, not to you, and leads to your git folder {here.common_dir}, so nothing is "
+                f"read or asked; if you trust it, run git config --global --add safe.directory {here.root}",
                 here,
             )
     return here
 
 
 def has_policy(here: Located) -> bool:
-    """Whether a checkout has a policy file, whatever is in it."""
+    """Whether a checkout has a policy file, valid or not."""
     return os.path.exists(f"{here.root}/{POLICY}")
 
 
 def _is_git_dir(folder: str) -> bool:
-    """Whether git itself would take `folder` for a git folder."""
+    """Whether git would accept `folder` as a git folder."""
     if not os.path.lexists(folder + "/HEAD"):
         return False
     if os.path.isfile(folder + "/commondir"):
@@ -138,37 +138,37 @@ def _is_git_dir(folder: str) -> bool:
 def _linked(root: str, marker: str) -> Located:
     content = read_small(marker)
     if content is None:
-        raise NotLocatedError(
-            f"{marker} cannot be read, so which repository this is cannot be told; look at its owner and mode"
-        )
+        raise NotLocatedError(f"{marker} cannot be read, so the repository is unknown; check its owner and mode")
     text = content.rstrip("\r\n")
     if not text.startswith("gitdir: ") or "\0" in text:
-        raise NotLocatedError(f"{marker} does not name a git folder; mend it, or run git worktree repair")
+        raise NotLocatedError(f"{marker} does not name a git folder; correct it, or run git worktree repair")
     git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
     if not _is_git_dir(git_dir):
         raise NotLocatedError(
-            f"{marker} names {git_dir}, which is no git folder: the work tree was pruned or moved; run git worktree repair"
+            f"{marker} names {git_dir}, which is not a git folder: the work tree was pruned or moved; "
+            "run git worktree repair"
         )
     return Located(root, git_dir, _common_dir(git_dir))
 
 
 def _common_dir(git_dir: str) -> str:
-    """The folder that all checkouts share; raises NotLocatedError where that cannot be told. Only git's absence of one is none."""
+    """The folder that all checkouts share; without a file `commondir` it is the git folder itself.
+
+    Raises NotLocatedError if there is such a file and it cannot be read or understood.
+    """
     path = git_dir + "/commondir"
     content = read_small(path)
     if content is None and not os.path.lexists(path):
         return os.path.realpath(git_dir)
     if content is None:
-        raise NotLocatedError(
-            f"{path} cannot be read, so which repository this is cannot be told; look at its owner and mode"
-        )
+        raise NotLocatedError(f"{path} cannot be read, so the repository is unknown; check its owner and mode")
     named = content.rstrip("\r\n")
     if not named or "\0" in named:
-        raise NotLocatedError(f"{path} does not name a git folder, so which repository this is cannot be told; mend it")
+        raise NotLocatedError(f"{path} does not name a git folder, so the repository is unknown; correct it")
     return os.path.realpath(os.path.join(git_dir, named))
 
 
 def _inside_git_dir(folder: str) -> str:
     if os.path.basename(folder) == ".git" or os.path.isfile(folder + "/commondir"):
-        return f"{folder} is the inside of a git folder, not a checkout; go to the work tree"
+        return f"{folder} is inside a git folder, not in a checkout; go to the work tree"
     return f"{folder} is a bare repository and has no checkout; go to one of its work trees, or name one with --root"

@@ -1,4 +1,4 @@
-"""What runs at every prompt and every refresh: reach the server, print what it says, and be gone."""
+"""Answer a command at every prompt and refresh: ask the server, print its answer and exit."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ ANSWERED = 0
 FAILED = 1
 
 unanswered: dict[str, str] = {}
-"""Why no server answered this process, by git folder: the whole command waits for none of them a second time."""
+"""Why no server answered, by git folder. The whole command does not wait for these servers a second time."""
 
 _UNFIT = (400, 413, 414, 431)
-"""The server refused the input and did nothing; the whole command has the better sentence."""
+"""Statuses with which the server refused the input and did nothing. The whole command explains such a fault better."""
 
 
 def run(
     words: list[str], meanwhile: Callable[[], object] | None = None, accept: Callable[[str, str], bool] | None = None
 ) -> int | None:
-    """The exit code of a call this path could answer; None where the whole command must.
+    """Run a command on this path and return its exit code. None if the whole command must run it.
 
-    Where a server is silent, `meanwhile` is done while it is waited for. `accept` asks git about a git folder of another
-    user, by the folder and a root; without it none is accepted.
+    While a slow server is waited for, `meanwhile` runs. `accept` takes another user's git folder and a root, and asks git
+    whether it accepts them; without `accept`, such a folder is refused.
     """
     unanswered.clear()
     if words == ["statusline"]:
-        from brief.fastpath.statusline import statusline  # noqa: PLC0415 - a brief needs none of it
+        from brief.fastpath.statusline import statusline  # noqa: PLC0415 - only a status line needs it
 
         return statusline(accept)
-    from brief.fastpath.arguments import read_arguments  # noqa: PLC0415 - a status line needs none of it
+    from brief.fastpath.arguments import read_arguments  # noqa: PLC0415 - a status line does not need it
 
     call = read_arguments(words)
     return _answer(call, meanwhile) if call is not None else None
 
 
 def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | None:
-    from brief.fastpath.ask import ask, why_declined  # noqa: PLC0415 - read_arguments decides first whether anybody is asked
+    from brief.fastpath.ask import ask, why_declined  # noqa: PLC0415 - only once the arguments are read
     from brief.fastpath.lease import NoServerError, read_lease  # noqa: PLC0415 - likewise
 
     try:
@@ -63,7 +63,7 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
         answer = ask(here.common_dir, method, path, params, body, meanwhile=meanwhile if is_query else None)
     except NoServerError as absence:
         if not is_query and absence.is_sent:
-            tell(f"whether this was done is not known: {absence}")
+            tell(f"it is unknown whether this was done: {absence}")
             return FAILED
         if is_query:
             unanswered[here.common_dir] = str(absence)
@@ -77,13 +77,13 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
         return None
     strict = answer.headers.get("majordomus-strict")
     if strict is None and is_query and (call.strict or call.command != "brief"):
-        return None  # a server of an older version, which renders no text
+        return None  # a server of an older version, which does not render text
     put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
     return int(strict) if call.strict and strict is not None else ANSWERED
 
 
 def _request(call: Arguments, here: Located) -> tuple[list[tuple[str, str]], dict[str, object] | None]:
-    """The query and the body of a call: the form is always in the query, the fields where the method takes them."""
+    """The query and body of a call. The format always goes into the query; the fields go where the method takes them."""
     from brief.fastpath.arguments import is_models_shell  # noqa: PLC0415 - it is loaded already
 
     fields = call.fields
@@ -110,7 +110,7 @@ def _text(value: object) -> str:
 
 
 def _tell_problem(answer: Answer) -> int | None:
-    """Print the sentence with which the server refused a command, and give its exit code."""
+    """Print the sentence with which the server refused a command, and return the exit code."""
     try:
         problem = answer.json()
         sentence, code = problem["error"], problem["exit_code"]
@@ -122,7 +122,7 @@ def _tell_problem(answer: Answer) -> int | None:
 
 
 def terminal_columns() -> int | None:
-    """How wide the terminal is that is printed to; None where it is none, or one that does not say."""
+    """The width of the terminal on standard output. None if it is not a terminal or its width is unknown."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or None
     except OSError:

@@ -1,4 +1,4 @@
-"""What a command prints: UTF-8 whatever the locale, nothing that steers a terminal, and a fault of the output by itself."""
+"""Print UTF-8 whatever the locale, without terminal control characters, and report faults of the output separately."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ FAILED = 1
 
 
 class OutputError(OSError):
-    """What is printed to cannot be written."""
+    """Standard output cannot be written."""
 
 
 def put(data: bytes) -> None:
-    """Print at once, as `printable`; raises OutputError."""
+    """Print the printable part of `data` and flush it. Raises OutputError."""
     try:
         sys.stdout.buffer.write(printable(data))
         sys.stdout.buffer.flush()
@@ -23,12 +23,12 @@ def put(data: bytes) -> None:
 
 
 def printable(data: bytes) -> bytes:
-    r"""The bytes without what steers a terminal; a byte that is no UTF-8 reads `\xNN`. A JSON document stays one."""
+    r"""Remove terminal control characters, and write a byte that is not UTF-8 as `\xNN`. A JSON document stays valid."""
     return printable_text(data.decode("utf-8", "backslashreplace")).encode()
 
 
 def printable_text(text: str) -> str:
-    """The text without what steers a terminal. Most text has no such thing, and nothing is loaded for it."""
+    """Remove terminal control characters. Most text has none, and then no module is loaded."""
     if text.replace("\n", "").isprintable():
         return text
     from brief.fastpath.sanitize import without_steering  # noqa: PLC0415 - see above
@@ -37,14 +37,14 @@ def printable_text(text: str) -> str:
 
 
 def tell(sentence: str) -> None:
-    """Say on standard error, in one line, what is wrong, where anybody listens."""
+    """Print one line about a fault to standard error, if it is open."""
     if sys.stderr is not None:
         sys.stderr.write(f"majordomus: {printable_text(sentence.replace(chr(10), ' '))}\n")
 
 
 def given_up(fault: OSError) -> int:
-    """Print nothing more, and tell why unless the reader just went away; the exit code."""
-    # The interpreter writes what is left at its end: it must find something that takes it.
+    """Stop printing, say why unless the reader merely went away, and return the exit code."""
+    # At its end the interpreter flushes what is left, and needs something that accepts it.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if fault.errno != errno.EPIPE:
         tell(f"standard output cannot be written: {fault.strerror}")

@@ -1,8 +1,8 @@
-"""Whether the very process that a record names still runs, as far as the kernel can be asked.
+"""Decide whether the very process that a record names still runs, as far as the kernel says.
 
-A number alone names nobody: it is given again. A record adds when its process began, in which run of the machine, and in
-which process table, since each container counts processes by itself. `pid`, `process_start`, `boot_id` and
-`process_table` are the keys.
+A process number alone is not an identity, because the kernel reuses it. A record therefore also says when its process
+began, in which boot of the machine, and in which process table (PID namespace), since each container numbers its own
+processes. Its keys are `pid`, `process_start`, `boot_id` and `process_table`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MOST_PID = 2**31 - 1
 
 _MOST = 4_096
 _ENDED = ("Z", "X", "x")
-"""States of a process that has ended and whose parent was not told yet (proc_pid_stat(5))."""
+"""States of a process that has ended and that its parent has not yet reaped (proc_pid_stat(5))."""
 
 
 def boot_id() -> Reading[str]:
-    """The id of this run of the machine; absent on a system that gives none."""
+    """The id of the current boot. Absent on a system that has no such id."""
     if not sys.platform.startswith("linux"):
         return ABSENT
     try:
@@ -37,7 +37,7 @@ def boot_id() -> Reading[str]:
 
 
 def process_table() -> Reading[str]:
-    """The table in which this process has its number, a PID namespace; absent on a system that has only one."""
+    """The PID namespace in which this process has its number. Absent on a system that has only one."""
     if not sys.platform.startswith("linux"):
         return ABSENT
     try:
@@ -49,8 +49,8 @@ def process_table() -> Reading[str]:
 def process_start(pid: int) -> Reading[int]:
     """When a process began, in clock ticks since boot (proc_pid_stat(5), field 22).
 
-    Absent only where the kernel says that no process has the number, or that the one which has it has ended. A /proc that
-    is missing, hides the process (`hidepid`) or shows another process table proves nothing.
+    Absent only if the kernel says that no process has the number, or that the process has ended. A /proc that is missing,
+    hides the process (`hidepid`) or shows another process table proves nothing.
     """
     if not 0 < pid <= MOST_PID or not _has_process(pid):
         return ABSENT
@@ -61,15 +61,18 @@ def process_start(pid: int) -> Reading[int]:
         return _unread(f"{pid}/stat", fault) if _has_process(pid) else ABSENT
     if not is_own_table:
         return Unknown(f"{PROC} shows the processes of another process table")
-    # The name, in parentheses, may hold anything, parentheses and spaces too: count from behind its end.
+    # The name stands in parentheses and may itself hold parentheses and spaces, so count fields after its end.
     fields = text[text.rfind(")") + 2 :].split()
     if fields[:1] and fields[0] in _ENDED:
         return ABSENT
-    return Known(int(fields[19])) if len(fields) > 19 else Unknown(f"{PROC}/{pid}/stat is not understood")
+    return Known(int(fields[19])) if len(fields) > 19 else Unknown(f"{PROC}/{pid}/stat has an unknown format")
 
 
 def describe_process(pid: int) -> dict[str, Any]:
-    """A record of the process that has this number now: null for what cannot be told, "" for the only table of a system."""
+    """A record of the process that has this number now.
+
+    An unknown value is null; `process_table` is "" on a system that has only one.
+    """
     start, boot, table = process_start(pid), boot_id(), process_table()
     return {
         "pid": pid,
@@ -80,9 +83,9 @@ def describe_process(pid: int) -> dict[str, Any]:
 
 
 def may_have_ended(pid: int) -> bool:
-    """Whether it is worth asking if a process has ended, at a tenth of what the answer costs; False is no proof.
+    """A cheap first check, at a tenth of the cost of `recorded_process`. True means that it is worth asking.
 
-    A free number and a process that has ended have no program any more, and one that took the number over hides here.
+    An unused number and an ended process have no program. False proves nothing: a later process may have the number.
     """
     try:
         os.readlink(f"{PROC}/{pid}/exe")
@@ -94,9 +97,9 @@ def may_have_ended(pid: int) -> bool:
 def recorded_process(
     record: dict[str, Any], boot: Reading[str] | None = None, table: Reading[str] | None = None
 ) -> Reading[int]:
-    """The number of the process that a record names, while that very process runs; absent once it is proven gone.
+    """The number of the process that a record names, while that very process runs. Absent once it is proven gone.
 
-    A record that names no table is taken for one of our own. Who asks for many reads `boot` and `table` once.
+    A record without a process table counts as one of ours. For many records, read `boot` and `table` once and pass them.
     """
     pid, start, of_boot, of_table = (record.get(key) for key in ("pid", "process_start", "boot_id", "process_table"))
     if type(pid) is not int or not 0 < pid <= MOST_PID:
@@ -110,7 +113,7 @@ def recorded_process(
     if not isinstance(found, Known):
         return found
     if start is None or (of_boot is not None and isinstance(boot, Unknown)):
-        return Unknown(f"process {pid} may be a later one of the same number")
+        return Unknown(f"process {pid} may be a later process with the same number")
     return Known(pid) if found.value == start else ABSENT
 
 
@@ -120,12 +123,12 @@ def _has_process(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # it is there, and somebody else's
+        pass  # it exists and belongs to another user
     return True
 
 
 def _read(path: str) -> str:
-    """The text of a file of /proc; raises OSError."""
+    """The text of a file in /proc. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         return os.fsdecode(os.read(descriptor, _MOST))

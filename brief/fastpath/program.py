@@ -1,4 +1,4 @@
-"""How this program starts itself again: in an interpreter that takes nothing from the environment or the current folder."""
+"""Start this program again, in an interpreter that loads nothing from the environment or the current folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 
 _PACKAGES = "-packages"
-"""How every folder of installed packages ends."""
+"""The ending of every folder of installed packages (`site-packages`, `dist-packages`)."""
 
 _START = (
     "import runpy, sys; "
@@ -18,9 +18,9 @@ _START = (
 
 
 def isolated(module: str, *words: str) -> list[str]:
-    """The words that run `module` with `words`, from the folder and with the packages that this process has it from.
+    """The command line that runs `module` with `words`, from the same folder and packages as this process.
 
-    Those folders are named, since isolation leaves out the person's own, where `pip install --user` puts us.
+    These folders are passed explicitly, because isolation skips the user's own, where `pip install --user` installs.
     """
     return [sys.executable, "-I", "-c", _START.format(packages=_PACKAGES, folders=_folders()), module, *words]
 
@@ -31,5 +31,5 @@ def _folders() -> list[str]:
 
 
 def leave_out_plugins() -> None:
-    """Have pydantic look for no plugins, in this process and in those it starts: that takes longer than loading it."""
+    """Keep pydantic from searching for plugins, here and in child processes: the search takes longer than loading it."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -1,8 +1,8 @@
-"""Whether the process that holds a repository can be reached from here, asked only where no server answered.
+"""Decide whether the process that holds a repository can be reached from here. Used only if no server answered.
 
-The holder writes into `lease.lock`, right after it locked it, who it is: `process_table` and `mount_namespace` are the links
-of `/proc/self/ns/pid` and `.../mnt` (namespaces(7)), `boot_id` names the run of the machine. The lock itself is the kernel's,
-and one kernel shows it to all its containers.
+As soon as the holder has locked `lease.lock`, it writes into it who it is. `process_table` and `mount_namespace` are the
+links `/proc/self/ns/pid` and `.../mnt` (namespaces(7)); `boot_id` names the boot of the machine. The kernel keeps the lock
+itself and shows it to all its containers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST = 65_536
 
 
 def mount_namespace() -> Reading[str]:
-    """The mount namespace of this process; absent on a system that has none."""
+    """The mount namespace of this process. Absent on a system without mount namespaces."""
     try:
         return Known(os.readlink(f"{PROC}/self/ns/mnt"))
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def mount_namespace() -> Reading[str]:
 
 
 def held_lock(common_dir: str) -> Reading[dict[str, Any]]:
-    """What the holder of the lease wrote of itself, empty where nothing can be understood; absent where nobody holds it."""
+    """The record that the lease holder wrote about itself, empty if it is unreadable. Absent if nobody holds the lease."""
     try:
         descriptor = open_in(state_dir(common_dir), LOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -45,7 +45,7 @@ def held_lock(common_dir: str) -> Reading[dict[str, Any]]:
         return Unknown(f"is not asked: {fault}")
     except OSError as fault:
         return Unknown(f"cannot be opened: {fault.strerror}")
-    from fcntl import LOCK_NB, LOCK_SH, flock  # noqa: PLC0415 - a server that answers needs none of it
+    from fcntl import LOCK_NB, LOCK_SH, flock  # noqa: PLC0415 - not needed if a server answers
 
     try:
         flock(descriptor, LOCK_SH | LOCK_NB)
@@ -67,7 +67,7 @@ def _record(descriptor: int) -> dict[str, Any]:
 
 
 def why_elsewhere(holder: dict[str, Any]) -> str | None:
-    """Where the holder of the lock runs, if that is proven to be elsewhere than here; a phrase, None where it is not."""
+    """A phrase for where the holder of the lock runs, if it is proven to run elsewhere. Otherwise None."""
     for kind, here, where in (
         ("boot_id", boot_id(), "on another machine"),
         ("process_table", process_table(), "in another container or sandbox"),
@@ -80,21 +80,21 @@ def why_elsewhere(holder: dict[str, Any]) -> str | None:
 
 
 def why_out_of_reach(common_dir: str, holder: dict[str, Any], *, waited: bool = False) -> str | None:
-    """The sentence where the holder of the lock runs elsewhere and its socket is not here, None where that is not so.
+    """A sentence, if the holder of the lock runs elsewhere and its socket cannot be seen from here. Otherwise None.
 
-    A holder that has not written its lease yet may still come into reach, unless it was `waited` for.
+    A holder that has not written its lease yet may still become reachable, unless it was `waited` for.
     """
     where = why_elsewhere(holder)
     if where is None or not _is_without_socket(common_dir, holder, waited=waited):
         return None
     return (
         f"a server holds {common_dir} and is out of reach from here: it runs {where} (pid {holder.get('pid')} there); "
-        "use majordomus there, or end it there with majordomus serve stop"
+        "use majordomus there, or stop it there with majordomus serve stop"
     )
 
 
 def _is_without_socket(common_dir: str, holder: dict[str, Any], *, waited: bool) -> bool:
-    """Whether the socket of the holder is not to be found here; `waited` is taken for that where no lease names one yet."""
+    """Whether the holder's socket does not exist here. If no lease names a socket yet, the answer is `waited`."""
     try:
         lease = read_lease(common_dir)
     except NoServerError:

@@ -1,6 +1,6 @@
-"""The status line of a client: the server's line, or the last one known with its age; one line at most, always exit 0.
+"""Print a client's status line: the server's line, or else the last known line with its age. The exit code is always 0.
 
-Where there is nothing to tell of, outside of git and in a repository that has no policy and was never served, it is silent.
+Nothing is printed outside git, or in a repository that has no policy and never had a server.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import time
 
 from brief.fastpath.ask import LINE_SECONDS, ask
-from brief.fastpath.client import MOST_SESSION, folder_of, session_of, text_of, told
+from brief.fastpath.client import MOST_SESSION, folder_of, read_stdin, session_of, text_of
 from brief.fastpath.lease import ForeignFolderError, NoServerError, state_dir
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate
 from brief.fastpath.output import printable_text, put
@@ -24,11 +24,12 @@ MOST_COLUMNS = 10_000
 _MOST_LINE = 65_536
 SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
+"""The line if no server has ever composed one."""
 
 
 def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
     """Read the client's status JSON from standard input and print one line. For `accept` see main.py."""
-    given = told(MOST_INPUT)
+    given = read_stdin(MOST_INPUT)
     try:
         here = locate(folder_of(_folder(given)))
     except NotLocatedError:
@@ -52,7 +53,7 @@ def _folder(given: dict[str, object]) -> object:
 
 
 def _columns() -> int | None:
-    """How wide the client says it is; 0 is said where nobody knows."""
+    """The width that the client reports. None if it reports none, or 0 because it does not know."""
     named = os.environ.get("COLUMNS", "")
     if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
         return None
@@ -76,15 +77,15 @@ def _asked(here: Located, session: str | None) -> str | None:
 
 
 def line_file(here: Located, session: str | None) -> str:
-    """Where a server keeps the last line of a checkout, or of one session in it; the names are git's own and unique."""
+    """The file in which a server keeps the last line of a checkout or session. Its name is git's own and unique."""
     linked = here.git_dir != here.common_dir
     checkout = "worktree-" + os.path.basename(here.git_dir) if linked else "primary"
     return f"{state_dir(here.common_dir)}/lines/{checkout}{'~' + session if session else ''}"
 
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str | None:
-    """The line that was composed last, with its age in front, None where none was; `now` in seconds since the epoch."""
-    from brief.fastpath.age import ago  # noqa: PLC0415 - a server's line is not old
+    """The last line composed, preceded by its age. None if there is none. `now` is in seconds since the Unix epoch."""
+    from brief.fastpath.age import ago  # noqa: PLC0415 - a fresh line needs no age
 
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
@@ -98,7 +99,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
 
 
 def _kept(common_dir: str, path: str) -> tuple[str, float]:
-    """The line in a file of ours, and when it was written; raises OSError where there is none that is proven ours."""
+    """The line in a file and when it was written. Raises OSError if there is no file that is proven to be ours."""
     check_git_folder(common_dir)
     os.close(open_folder(state_dir(common_dir)))
     folder, _, name = path.rpartition("/")
@@ -111,12 +112,12 @@ def _kept(common_dir: str, path: str) -> tuple[str, float]:
 
 
 def is_plain(session: str) -> bool:
-    """Whether the id of a session can be part of a file's name."""
+    """Whether a session id can be part of a file name."""
     return "/" not in session and "\0" not in session and len(session) <= MOST_SESSION
 
 
 def fit(line: str, columns: int | None) -> str:
-    """The line without its last parts, as many as it takes to fit; the first part is never taken apart."""
+    """Drop parts from the end of the line until it fits. The first part always stays whole."""
     parts = line.split(SEPARATOR)
     while columns is not None and len(parts) > 1 and _cells(SEPARATOR.join(parts)) > columns:
         parts.pop()
@@ -124,7 +125,7 @@ def fit(line: str, columns: int | None) -> str:
 
 
 def _cells(text: str) -> int:
-    import unicodedata  # noqa: PLC0415 - only an old line is measured here; a server's has been
+    import unicodedata  # noqa: PLC0415 - only an old line is measured here; the server measures its own
 
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from brief.fastpath.ask import ask
-from brief.fastpath.client import told
+from brief.fastpath.client import read_stdin
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import NoServerError
@@ -87,7 +87,7 @@ def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
 
 def _waited(scope: str, accept: Callable[[str, str], bool]) -> int:
     since = time.monotonic()
-    given = told(MOST_INPUT)
+    given = read_stdin(MOST_INPUT)
     try:
         call = read_call("stop", given, os.environ, until=0.0)
     except NotLocatedError:
