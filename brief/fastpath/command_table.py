@@ -1,9 +1,9 @@
-"""Every command that a server can answer, generated from `brief/capabilities` by `scripts/make-files`.
+"""Every command that a server can answer. Generated from `brief/capabilities` by `scripts/make-files`.
 
-By its words: method and path below `/api/v1`, kind, whether it has `--strict`, its forms (the first is the default), its
-positional fields, and its options. A field is `(name, type)`, an option `(name, type, is_repeatable)`. A type is `text`,
-`file`, `int`, `flag`, or the values of a choice. `owner` is a flag that only a person's shell has, and `person` is none: it
-is set in every person's shell.
+The key is the words of the command. The value is: method, path below `/api/v1`, kind, whether it has `--strict`, formats
+(the first is the default), positional fields, and options. A positional is `(field, type, is_required)`, an option
+`(field, type, is_repeatable)`. A type is `text`, `file`, `int`, `flag`, or the values of a choice. `owner` is a flag that
+only a person's shell has. `person` is not an option: it is set in every person's shell.
 """
 
 from __future__ import annotations

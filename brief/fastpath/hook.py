@@ -1,7 +1,6 @@
-"""A hook of any client: one JSON document with what its session must read now, or nothing; always exit 0, always in time.
+"""Run a client's hook: print one JSON document that its session must read, or nothing. It always exits 0, and in time.
 
-The client waits for its hooks, and some exit codes of theirs take the person's prompt away. So whatever is wrong here,
-the session goes on.
+The client waits for its hooks, and some exit codes discard the person's prompt. So no fault here may stop the session.
 """
 
 from __future__ import annotations
@@ -24,18 +23,19 @@ if TYPE_CHECKING:  # see ask.py
     from types import FrameType
 
     Alone = Callable[["Call", str], tuple[str, Callable[[], object]]]
-    """What composes without a server, given the call and why no server answered; and what notes that it was read."""
+    """Compose without a server: from the call and why no server answered, to the text and a function that records that
+    it was read."""
 else:
     try:
-        import _signal as signal  # the module signal is this one with enums: 4 ms more
-    except ImportError:  # it is no public module
+        import _signal as signal  # the module signal wraps this one in enums, which takes 4 ms more
+    except ImportError:  # it is not a public module
         import signal
 
 ALL_SECONDS = 1.9
-"""From here to the end; the interpreter needs the rest of 2 s to start and to end."""
+"""How long a hook may run. The interpreter needs the rest of 2 s to start and to end."""
 
 LEAST_SECONDS = 0.05
-"""What is left in any case to note that the document was read, where this process composed it."""
+"""The least time kept for recording that the document was read, if this process composed it."""
 
 ASK_SECONDS = 0.5
 MOST_INPUT = 32 * 1024 * 1024
@@ -47,29 +47,29 @@ EVENTS = {
     "stop": "Stop",
     "session-end": "SessionEnd",
 }
-"""Every event, and how clients call it."""
+"""Every event, and its name in a client."""
 
 WAKE_OPENS = "Majordomus, not the user:"
-"""How every prompt begins that wakes a session."""
+"""The beginning of every prompt that wakes a session."""
 
 OF_THE_CLIENT = "<task-notification>"
-"""How a prompt begins that the client wrote, as it does for a hook that wakes."""
+"""The beginning of a prompt that the client itself wrote, as it does when a hook wakes a session."""
 
 WAKE = "wake"
-"""The event at which a client starts what waits and wakes its session; see waiting.py."""
+"""The event at which a client starts the process that waits to wake its session; see waiting.py."""
 
 SPEAKING = ("session-start", "user-prompt-submit")
-"""The events at which a session reads something."""
+"""The events at which a session reads text from its hook."""
 
 
 class UnknownEventError(Exception):
-    """The command names no event that there is; the sentence says which there are."""
+    """The command names no known event. The message lists the events."""
 
 
 class Call:
-    """What a hook has to tell: which `event` in which checkout, and of the client's words what is used.
+    """What a hook reports: the `event`, the checkout, and the usable fields of the client's JSON.
 
-    `until` is when it must have ended, on the monotonic clock.
+    `until` is the time on the monotonic clock by which the hook must end.
     """
 
     __slots__ = ("event", "here", "pid", "provider", "reason", "session", "source", "speaker", "until")
@@ -86,16 +86,16 @@ class Call:
         self.speaker: str | None = None
 
     def body(self) -> dict[str, object]:
-        """The call as a server takes it: names without a value are left out."""
+        """The request body for a server, without the fields that have no value."""
         named = {name: getattr(self, name) for name in ("session", "source", "provider", "pid", "reason", "speaker")}
         known = {name: value for name, value in named.items() if value is not None}
         return {"root": self.here.name, "event": self.event, **known}
 
 
 def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
-    """Read the client's JSON from standard input, tell the server, and print what the session must read.
+    """Read the client's JSON from standard input, report it to the server, and print what the session must read.
 
-    While the server is silent, `meanwhile` is done: what `alone` will need.
+    While a slow server is waited for, `meanwhile` prepares what `alone` would need.
     """
     until = time.monotonic() + ALL_SECONDS
     _end_by_then()
@@ -105,7 +105,7 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
     except UnknownEventError as fault:
         tell(f"the hook did nothing: {fault}")
         return 0
-    except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
+    except Exception as fault:  # noqa: BLE001 - no fault may stop the session
         tell(f"the hook did nothing: {fault!r}")
         return 0
     signal.setitimer(signal.ITIMER_REAL, 0)  # a document is never cut in half
@@ -116,9 +116,9 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
 
 
 def _end_by_then() -> None:
-    """However long something hangs, and whoever interrupts: this process ends in time, well, with nothing said."""
+    """Make this process exit 0 and silently in time, whatever hangs and whoever interrupts it."""
 
-    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - handlers are given both
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - handlers receive both
         os._exit(0)
 
     signal.signal(signal.SIGALRM, end)
@@ -127,16 +127,16 @@ def _end_by_then() -> None:
 
 
 def _named(words: list[str]) -> str:
-    """The event that is named, in our spelling or in a client's; raises UnknownEventError."""
+    """The event that the words name, in our spelling or in a client's. Raises UnknownEventError."""
     for event, name in EVENTS.items():
         if words in ([event], [name]):
             return event
-    named = f"{' '.join(words)[:MOST_WORD]} is no event" if words else "no event is named"
+    named = f"{' '.join(words)[:MOST_WORD]} is not an event" if words else "no event is named"
     raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
 
 
 def nothing() -> None:
-    """A server notes by itself what was read of its answer."""
+    """Record nothing, because a server records by itself which of its answers was read."""
 
 
 def _context(
@@ -155,21 +155,21 @@ def _context(
 
 
 def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], until: float) -> Call:
-    """The call that a client's JSON and environment make; raises NotLocatedError where it is in no checkout."""
+    """Build the call from a client's JSON and environment. Raises NotLocatedError outside a checkout."""
     call = Call(event, locate(folder_of(given.get("cwd"))), until)
     call.session = session_of(given.get("session_id")) or session_of(env.get("CLAUDE_CODE_SESSION_ID"))
     call.source = _word(given.get("source"))
     call.reason = _word(given.get("reason"))
     call.speaker = _speaker(given.get("prompt"))
     if "CLAUDECODE" in env and call.session == env.get("CLAUDE_CODE_SESSION_ID", call.session):
-        # Another client that was started from within a session inherits that one's environment, and not its id.
+        # A client that was started from within another session inherits its environment, but has an id of its own.
         call.provider = "claude-code"
         call.pid = _pid(env.get("CLAUDE_PID", ""))
     return call
 
 
 def _speaker(prompt: object) -> str | None:
-    """Who wrote a prompt where no person did: the `client`, or it is a `wake` of ours."""
+    """Who wrote a prompt: `client`, or `wake` if it is a wake of ours. None for a person."""
     text = prompt if isinstance(prompt, str) else ""
     is_of_client = text.startswith(OF_THE_CLIENT)
     if text.startswith(WAKE_OPENS) or (is_of_client and WAKE_OPENS in text):
@@ -188,17 +188,17 @@ def _pid(text: str) -> int | None:
 
 
 def ask_server(call: Call, meanwhile: Callable[[], object] | None = None) -> str:
-    """What the server says; raises NoServerError or ValueError where it says nothing that can be used."""
+    """The text that the server gives for a call. Raises NoServerError or ValueError if its answer is unusable."""
     answer = ask(call.here.common_dir, "POST", "/hooks", [], call.body(), seconds=ASK_SECONDS, meanwhile=meanwhile)
     said = answer.json() if answer.status == 200 else None
     if not isinstance(said, dict) or not isinstance(said.get("context"), str):
-        raise NoServerError(f"the server did not take the hook: its answer is {answer.status}")
+        raise NoServerError(f"the server did not accept the hook: it answered {answer.status}")
     context: str = said["context"]
     return context
 
 
 def _say(event: str, context: str) -> bool:
-    """Whether the document was written."""
+    """Print the document. False if it could not be written."""
     document = {"hookSpecificOutput": {"hookEventName": EVENTS[event], "additionalContext": context}}
     if sys.stdout is None:
         return False

@@ -1,7 +1,7 @@
-"""`hook wake`: a process that sleeps beside an idle session until its brief is due, and then wakes it.
+"""`hook wake`: a process that sleeps beside an idle session and wakes it when its brief is due.
 
-A client that runs a hook with `asyncRewake` goes on meanwhile; once the hook exits with 2, what it wrote to standard error
-is read to the model, also of a session that is idle. Whether and when that is due, the server says.
+A client that runs a hook with `asyncRewake` does not wait for it. Once the hook exits with 2, the client gives its standard
+error to the model, even if the session is idle. The server decides whether and when that is due.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ USER, PROJECT = "user", "project"
 
 ASK_SECONDS = 2.0
 SLEEP_SECONDS = 60.0
-"""How long it sleeps where no server has yet said how long."""
+"""How long to sleep until a server has said how long."""
 
 LEAST_SECONDS = 0.05
 MOST_SECONDS = 3_600.0
-"""How long it sleeps between two questions, whatever a server says."""
+"""The longest sleep between two questions, whatever a server says."""
 
 MOST_PROMPT = 16_384
-"""Bytes that are taken for a prompt; what is longer was not written to wake a session."""
+"""The most bytes a prompt may have. A longer one was not written to wake a session."""
 
 FAILURES_A_START = 3
-"""How many questions without an answer come between two attempts to start a server."""
+"""How many unanswered questions separate two attempts to start a server."""
 
 
 class Answer:
-    """What a server said: a `prompt` to wake with, or after how many `seconds` to ask again, None for never.
+    """A server's answer: a `prompt` to wake the session with, or after how many `seconds` to ask again (None: never).
 
-    Raises ValueError, TypeError, KeyError or RecursionError where an answer says nothing of the kind.
+    Raises ValueError, TypeError, KeyError or RecursionError if the answer is anything else.
     """
 
     __slots__ = ("ensures", "prompt", "seconds")
@@ -72,16 +72,16 @@ class Answer:
 
 
 def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
-    """The exit code: WOKEN once the prompt stands on standard error, OVER where this process is not to wait (any more).
+    """Wait until the session must be woken. Returns WOKEN once the prompt is on standard error, OVER to stop waiting.
 
-    `accept` asks git about a git folder of another user, by the folder and a root.
+    `accept` takes another user's git folder and a root, and asks git whether it accepts them.
     """
     try:
         return _waited(scope, accept)
     except KeyboardInterrupt:
         return OVER
-    except Exception as fault:  # noqa: BLE001 - whatever happened, the session goes on
-        tell(f"nobody is woken by this hook: {fault!r}")
+    except Exception as fault:  # noqa: BLE001 - no fault may stop the session
+        tell(f"this hook wakes nobody: {fault!r}")
         return OVER
 
 
@@ -95,45 +95,45 @@ def _waited(scope: str, accept: Callable[[str, str], bool]) -> int:
     if not is_attended(call, os.environ) or not _is_accepted(call.here, accept):
         return OVER
     ends_turn = given.get("hook_event_name") == "Stop"
-    given.clear()  # it holds what the model said, and this process sleeps for long
+    given.clear()  # it holds what the model said, and this process sleeps for a long time
     return Waiter(call, since, {"scope": scope, **folders_of(os.environ)}, ends_turn=ends_turn).wait()
 
 
 def _is_accepted(here: Located, accept: Callable[[str, str], bool]) -> bool:
-    """Whether the git folder is the user's own, or git accepts it."""
+    """Whether the git folder belongs to the user, or git accepts it."""
     try:
         check_git_folder(here.common_dir)
     except UnprovenError:
         return accept(here.common_dir, here.root)
-    except OSError:  # which each question tells anew
+    except OSError:  # every question to the server reports it again
         return True
     return True
 
 
 def is_attended(call: Call, env: Mapping[str, str]) -> bool:
-    """Whether a session with a person before it asks: to any other its client would wait for this process to end."""
+    """Whether a person attends the session. In any other session the client would wait for this process to end."""
     is_interactive = (env.get("CLAUDE_CODE_SESSION_ATTENDED"), env.get("CLAUDE_CODE_ENTRYPOINT")) == ("1", "cli")
     return is_interactive and call.session is not None and call.pid is not None
 
 
 def scope_of(words: list[str]) -> str | None:
-    """For whom the words behind `hook wake` say that it was declared: without any, for the user; None for other words."""
+    """The scope in which the hook was declared, by the words after `hook wake`: the user's by default. None if invalid."""
     if not words:
         return USER
     return words[1] if words[:1] == ["--scope"] and words[1:] in ([USER], [PROJECT]) else None
 
 
 def folders_of(env: Mapping[str, str]) -> dict[str, str]:
-    """The client's folders, by which the server judges whose hook this is: the project's, and the person's own."""
+    """The client's project folder and configuration folder, from which the server decides whose hook this is."""
     named = {"project": env.get("CLAUDE_PROJECT_DIR", ""), "config": env.get("CLAUDE_CONFIG_DIR", "")}
     return {name: spelled(folder) for name, folder in named.items() if os.path.isabs(folder)}
 
 
 class Waiter:
-    """One process that waits beside one session; of several, the server lets the one wait on that began last.
+    """A process that waits beside one session. If there are several, the server lets only the latest wait on.
 
-    `ends_turn` is whether it was started by the end of a turn, which it tells until it was heard: the session would stay
-    busy, and not be woken. `channel` tells the server whose hook it is.
+    `ends_turn` is whether the end of a turn started it. It reports that until the server has heard it, since otherwise the
+    session would count as busy and not be woken. `channel` says whose hook this is.
     """
 
     def __init__(self, call: Call, since: float, channel: Mapping[str, str], *, ends_turn: bool) -> None:
@@ -156,7 +156,7 @@ class Waiter:
         self._start: int | None = None
 
     def wait(self) -> int:
-        """Ask and sleep in turns, for as long as the client lives and the repository has a policy."""
+        """Ask and sleep in turn, for as long as the client lives and the repository has a policy."""
         while self._goes_on():
             answer = self._asked()
             if answer is not None and answer.prompt is not None:
@@ -170,7 +170,7 @@ class Waiter:
         return has_policy(self._call.here) and _is_alive(self._call.pid, self._began)
 
     def _asked(self) -> Answer | None:
-        """What the server says; None where none does, which is seen to."""
+        """Ask the server. None if there was no answer, which then counts as a failure."""
         try:
             if self._owes_stop:
                 self._owes_stop = self._post("/hooks", self._call.body()).status != ANSWERED
@@ -186,15 +186,15 @@ class Waiter:
         return ask(self._call.here.common_dir, "POST", path, [], body, seconds=ASK_SECONDS)
 
     def _unanswered(self) -> None:
-        """Start a server now and then, one start at a time, where the last one said that the policy wants one.
+        """Start a server now and then, one start at a time, if the last server said that the policy wants one.
 
-        It is asked ever less often: the last one may have said to ask in a second, and nobody may come for days.
+        Back off exponentially: the last server may have said to ask within a second, and nobody may answer for days.
         """
         self._seconds = min(2 * self._seconds, SLEEP_SECONDS)
         if self._start is not None and _has_ended(self._start):
             self._start = None
         if self._ensures and self._start is None and self._failures % FAILURES_A_START == 0:
-            self._start = begin(self._call.here.name)
+            self._start = start_server(self._call.here.name)
         self._failures += 1
 
     def _woken(self, prompt: bytes) -> int:
@@ -203,8 +203,8 @@ class Waiter:
         return WOKEN
 
 
-def begin(root: str) -> int | None:
-    """Run `serve ensure` for a checkout and do not wait for it; its process, None where it could not be started."""
+def start_server(root: str) -> int | None:
+    """Start `serve ensure` for a checkout without waiting for it. Returns its process, None if it could not start."""
     argv = isolated("brief", "serve", "ensure", "--root", root)
     silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     try:
@@ -214,7 +214,7 @@ def begin(root: str) -> int | None:
 
 
 def _has_ended(child: int) -> bool:
-    """Whether a process of our own has; from then on its number may be another's."""
+    """Whether a child process has ended. From then on its number may belong to another process."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] == child
     except ChildProcessError:
@@ -222,7 +222,7 @@ def _has_ended(child: int) -> bool:
 
 
 def _is_alive(pid: int | None, began: int | None) -> bool:
-    """Whether a client that may have told its process runs: it ended only where that is proven."""
+    """Whether the client runs. A client without a known process counts as alive, and so does one not proven gone."""
     found = ABSENT if pid is None else process_start(pid)
     if isinstance(found, Known):
         return began is None or found.value == began

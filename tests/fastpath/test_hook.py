@@ -127,9 +127,9 @@ def test_nothing_to_say(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (answer(b'{"error": "no such route"}', status="404 Not Found"), "its answer is 404"),
-        (answer(b"[]"), "did not take the hook"),
-        (answer(b'{"context": 5}'), "did not take the hook"),
+        (answer(b'{"error": "no such route"}', status="404 Not Found"), "it answered 404"),
+        (answer(b"[]"), "did not accept the hook"),
+        (answer(b'{"context": 5}'), "did not accept the hook"),
         (answer(b'{"context": "cut'), "Unterminated string"),
         (answer(b'{"context": "x"}', epoch=8), "is not the server of epoch"),
         (b"\x00\xff", "is not the server of epoch"),

@@ -142,7 +142,7 @@ def test_inside_the_git_folder(lab: Lab) -> None:
     lab.commit()
     lab.worktree("linked")
     for place in (lab.repo / ".git", lab.repo / ".git/refs", lab.repo / ".git/worktrees/linked"):
-        assert "is the inside of a git folder, not a checkout; go to the work tree" in refused(place)
+        assert "is inside a git folder, not in a checkout; go to the work tree" in refused(place)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_broken_git_file(lab: Lab, text: bytes) -> None:
     inner = lab.repo / "inner"
     inner.mkdir()
     (inner / ".git").write_bytes(text)
-    assert refused(inner) == f"{inner}/.git does not name a git folder; mend it, or run git worktree repair"
+    assert refused(inner) == f"{inner}/.git does not name a git folder; correct it, or run git worktree repair"
 
 
 def test_pruned_worktree(lab: Lab) -> None:
@@ -161,7 +161,7 @@ def test_pruned_worktree(lab: Lab) -> None:
     lab.commit()
     linked = lab.worktree("linked")
     shutil.rmtree(lab.repo / ".git/worktrees/linked")
-    assert "is no git folder: the work tree was pruned or moved; run git worktree repair" in refused(linked)
+    assert "is not a git folder: the work tree was pruned or moved; run git worktree repair" in refused(linked)
 
 
 def test_common_folder_of_no_name(lab: Lab) -> None:
@@ -204,7 +204,7 @@ def test_a_common_folder_that_cannot_be_told(content: bytes, lab: Lab) -> None:
     lab.commit()
     linked = lab.worktree("linked")
     (lab.repo / ".git/worktrees/linked/commondir").write_bytes(content)
-    with pytest.raises(NotLocatedError, match="which repository this is cannot be told"):
+    with pytest.raises(NotLocatedError, match="the repository is unknown"):
         locate(str(linked))
 
 
@@ -217,7 +217,7 @@ def test_a_common_folder_that_cannot_be_read(lab: Lab, monkeypatch: pytest.Monke
         return None if path.endswith("/commondir") else read_small(path)
 
     monkeypatch.setattr("brief.fastpath.locate.read_small", unreadable)
-    with pytest.raises(NotLocatedError, match="cannot be read, so which repository this is cannot be told"):
+    with pytest.raises(NotLocatedError, match="cannot be read, so the repository is unknown"):
         locate(str(linked))
 
 

@@ -274,7 +274,7 @@ def test_words_that_are_no_scope_are_told(lab: Lab) -> None:
     """A mistake in the settings is one sentence, and the session goes on."""
     done = lab.majordomus("hook", "wake", "--scope", "everybody")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "is no event" in done.stderr
+    assert "is not an event" in done.stderr
 
 
 def test_folders_of_the_client_are_told(tmp_path: Path) -> None:
