@@ -342,7 +342,7 @@ class RepositoryService:
         return brief
 
     def told(self, session: str, text: str) -> None:
-        """Mark the signals whose line stands in the text that a session has read as told; if that fails, they are told again."""
+        """Mark the follow-ups whose line stands in the text that a session has read as told; if that fails, they are told again."""
         told = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
         if told:
             with contextlib.suppress(StoreError, SupersededError):

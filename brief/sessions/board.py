@@ -33,7 +33,7 @@ from brief.core.sessions.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scop
 from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
-from brief.sessions import follow_ups as signal_rows
+from brief.sessions import follow_ups as follow_up_rows
 from brief.sessions import inheritance
 from brief.sessions.clients import Clients
 from brief.sessions.database import Database
@@ -56,8 +56,8 @@ class Board:
         self._tasks = rows.current_tasks(database)
         self._claims = _held(database)
         self._ended = rows.ended_sessions(database, FOUND)
-        self._follow_ups = signal_rows.waiting_signals(database)
-        self._followed_up = signal_rows.followed_up(database)
+        self._follow_ups = follow_up_rows.waiting_follow_ups(database)
+        self._followed_up = follow_up_rows.followed_up(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
         self._cards: dict[str, KnownEpisode] = {}
@@ -162,7 +162,7 @@ class Board:
         with self._writing:
             if not self.is_fix_told(key):
                 return
-            signal_rows.forget_followed_up(self._database, key)
+            follow_up_rows.forget_followed_up(self._database, key)
             with self._memory:
                 self._followed_up.discard(key)
 
@@ -173,7 +173,7 @@ class Board:
         with self._writing:
             if key is not None and self.is_fix_told(key):
                 return None
-            made = signal_rows.put_signal(self._database, session, checkout, text, now, key)
+            made = follow_up_rows.put_follow_up(self._database, session, checkout, text, now, key)
             with self._memory:
                 if key is not None:
                     self._followed_up.add(key)
@@ -182,9 +182,9 @@ class Board:
             return made
 
     def told(self, numbers: Collection[int]) -> None:
-        """Note that the signals with these numbers were told."""
+        """Note that the follow-ups with these numbers were told."""
         with self._writing:
-            signal_rows.drop_signals(self._database, numbers)
+            follow_up_rows.drop_follow_ups(self._database, numbers)
             with self._memory:
                 self._follow_ups = tuple(one for one in self._follow_ups if one.number not in numbers)
                 self._version += 1
@@ -266,7 +266,7 @@ class Board:
             with self._memory:
                 self._tasks = rows.current_tasks(self._database)
                 self._claims = _held(self._database)
-                self._follow_ups = signal_rows.waiting_signals(self._database)
+                self._follow_ups = follow_up_rows.waiting_follow_ups(self._database)
                 self._version += 1
 
     def hear(self, episode_id: str, now: datetime) -> None:

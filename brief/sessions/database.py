@@ -13,83 +13,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from brief.core.model.errors import StoreError, SupersededError
+from brief.sessions.schema import bring_up_to_date, make_tables, readable_version
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import sync_folder
 
-SCHEMA_VERSION = 1
 BUSY_MS = 1_000
 OPEN_MS = 10_000
+"""How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
 MOST_PATH_BYTES = 490
 """The longest path of a database: SQLite opens 512 bytes, with the longer name under which it is made and `-journal`."""
-"""How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
 _PAUSE_SECONDS = 0.005
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
-INSERT INTO meta VALUES ('epoch', 0);
-CREATE TABLE episodes (
-    id TEXT PRIMARY KEY,
-    provider TEXT NOT NULL,
-    checkout TEXT NOT NULL,
-    branch TEXT,
-    process TEXT,
-    state TEXT NOT NULL,
-    since TEXT NOT NULL,
-    heard TEXT NOT NULL,
-    closed TEXT,
-    closed_reason TEXT
-) STRICT;
-CREATE INDEX episodes_open ON episodes (checkout) WHERE closed IS NULL;
-CREATE TABLE tasks (
-    number INTEGER PRIMARY KEY,
-    episode TEXT NOT NULL REFERENCES episodes (id),
-    title TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    next_action TEXT,
-    next_since TEXT,
-    since TEXT NOT NULL,
-    done TEXT
-) STRICT;
-CREATE UNIQUE INDEX tasks_current ON tasks (episode) WHERE done IS NULL;
-CREATE TABLE signals (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    session TEXT,
-    checkout TEXT NOT NULL,
-    text TEXT NOT NULL,
-    since TEXT NOT NULL
-) STRICT;
-CREATE TABLE claims (
-    episode TEXT NOT NULL REFERENCES episodes (id),
-    name TEXT NOT NULL,
-    intent TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    since TEXT NOT NULL,
-    PRIMARY KEY (episode, name)
-) STRICT;
-CREATE TABLE wakes (
-    episode TEXT PRIMARY KEY REFERENCES episodes (id) ON DELETE CASCADE,
-    anchor TEXT NOT NULL,
-    unprompted INTEGER NOT NULL,
-    stopped INTEGER NOT NULL,
-    briefed TEXT,
-    told TEXT,
-    prompt TEXT,
-    paused TEXT
-) STRICT;
-CREATE TABLE ledger (
-    episode TEXT NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
-    kind TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    last TEXT NOT NULL,
-    PRIMARY KEY (episode, kind, detail)
-) STRICT;
-"""
-
-
-_ADDED = "CREATE TABLE IF NOT EXISTS followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT"
-"""What a database of this schema lacks that was made before the table was thought of."""
 
 
 class Database:
@@ -116,7 +49,7 @@ class Database:
     def _prepare(self) -> None:
         if self.epoch is None:
             with self._told(), self._connection:
-                self._refuse_other_schema()
+                readable_version(self._connection, self.path)
             return
         with self._told():
             self._wait_for_locks(OPEN_MS)
@@ -129,19 +62,11 @@ class Database:
         self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def _claim(self, epoch: int) -> None:
-        """Make the tables in an empty file, and store the epoch, all in one transaction."""
+        """Make the tables, or bring those of an earlier version up to date, and store the epoch, in one transaction."""
         self._connection.execute("BEGIN IMMEDIATE")
-        if self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
-            _make_tables(self._connection)
-        self._refuse_other_schema()
+        bring_up_to_date(self._connection, self.path)
         self._refuse_if_newer(epoch)
-        self._connection.execute(_ADDED)
         self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
-
-    def _refuse_other_schema(self) -> None:
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version != SCHEMA_VERSION:
-            raise StoreError(_other_version(self.path, version))
 
     def _refuse_if_newer(self, epoch: int) -> None:
         stored = self._connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
@@ -248,11 +173,6 @@ def stored_epoch(path: Path) -> int:
     return 0
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
-    for statement in f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"):
-        connection.execute(statement)
-
-
 def _writable(path: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as failing:
         try:
@@ -284,7 +204,7 @@ def _create(path: Path) -> None:
             _switch_to_wal(connection)
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                _make_tables(connection)
+                make_tables(connection)
         with contextlib.suppress(FileExistsError):  # somebody was faster
             os.link(beside, path)
     finally:
@@ -321,15 +241,6 @@ def _read_only(path: Path) -> sqlite3.Connection:
         )
     except sqlite3.Error as fault:
         raise StoreError(_sentence(path, fault)) from fault
-
-
-def _other_version(path: Path, version: int) -> str:
-    if version == 0:
-        return f"{path} is no database of majordomus; move it away and run majordomus serve ensure"
-    return (
-        f"{path} has schema {version} and this majordomus knows {SCHEMA_VERSION}; "
-        "use the newer majordomus, or move the file away to begin anew"
-    )
 
 
 def _sentence(path: Path, fault: Exception) -> str:

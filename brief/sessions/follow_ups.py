@@ -1,4 +1,4 @@
-"""Signals as rows: the only module that knows their SQL."""
+"""Follow-ups as rows: the only module that knows their SQL."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from brief.core.model.wire_time import wire_time
 from brief.core.notices.follow_up import FollowUp
 from brief.sessions.database import Database
 
-_SIGNAL = "number, session, checkout, text, since"
+_FOLLOW_UP = "number, session, checkout, text, since"
 
 
-def put_signal(
+def put_follow_up(
     database: Database, session: str | None, checkout: str, text: str, now: datetime, key: str | None = None
 ) -> FollowUp:
-    """Store a signal that nobody was told yet and, in the same transaction, that what has this key was followed up."""
+    """Store a follow-up that nobody was told yet and, in the same transaction, that what has this key was followed up."""
     with database.write() as connection:
         if key is not None:
             connection.execute("INSERT OR REPLACE INTO followed_up (key, since) VALUES (?, ?)", (key, wire_time(now)))
         number = connection.execute(
-            "INSERT INTO signals (session, checkout, text, since) VALUES (?, ?, ?, ?)",
+            "INSERT INTO follow_ups (session, checkout, text, since) VALUES (?, ?, ?, ?)",
             (session, checkout, text, wire_time(now)),
         ).lastrowid
     return FollowUp(number=number or 0, session=session, checkout=checkout, text=text, since=now)
@@ -38,14 +38,14 @@ def forget_followed_up(database: Database, key: str) -> None:
         connection.execute("DELETE FROM followed_up WHERE key = ?", (key,))
 
 
-def drop_signals(database: Database, numbers: Collection[int]) -> None:
-    """Forget signals that were told; where a power cut undoes it, they are told again."""
+def drop_follow_ups(database: Database, numbers: Collection[int]) -> None:
+    """Forget follow-ups that were told; where a power cut undoes it, they are told again."""
     with database.write(durable=False) as connection:
-        connection.executemany("DELETE FROM signals WHERE number = ?", [(number,) for number in numbers])
+        connection.executemany("DELETE FROM follow_ups WHERE number = ?", [(number,) for number in numbers])
 
 
-def waiting_signals(database: Database) -> tuple[FollowUp, ...]:
-    """Every signal that nobody was told yet, the oldest first."""
+def waiting_follow_ups(database: Database) -> tuple[FollowUp, ...]:
+    """Every follow-up that nobody was told yet, the oldest first."""
     with database.read() as connection:
-        rows = connection.execute(f"SELECT {_SIGNAL} FROM signals ORDER BY number").fetchall()
-    return tuple(FollowUp.model_validate(dict(zip(_SIGNAL.split(", "), row, strict=True))) for row in rows)
+        rows = connection.execute(f"SELECT {_FOLLOW_UP} FROM follow_ups ORDER BY number").fetchall()
+    return tuple(FollowUp.model_validate(dict(zip(_FOLLOW_UP.split(", "), row, strict=True))) for row in rows)

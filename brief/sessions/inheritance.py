@@ -17,7 +17,7 @@ def pass_on(database: Database, before: str, after: str) -> None:
             f"UPDATE tasks SET episode = :after WHERE episode = :before AND done IS NULL AND NOT EXISTS ({has_task})",
             "UPDATE OR IGNORE claims SET episode = :after WHERE episode = :before",
             "DELETE FROM claims WHERE episode = :before",
-            "UPDATE signals SET session = :after WHERE session = :before",
+            "UPDATE follow_ups SET session = :after WHERE session = :before",
             "UPDATE episodes SET closed_reason = :reason WHERE id = :before",
         ):
             connection.execute(statement, {"before": before, "after": after, "reason": succeeded(after)})

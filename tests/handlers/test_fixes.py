@@ -95,7 +95,7 @@ def test_a_database_that_fails_loses_nothing(place: Place, bug: Path, monkeypatc
         raise StoreError("no database")
 
     with monkeypatch.context() as patch:
-        patch.setattr(follow_ups, "put_signal", refuse)
+        patch.setattr(follow_ups, "put_follow_up", refuse)
         done = place.call(end_alert, NoticeInputs, slug=bug.stem)
     assert (done.did, owed(place)) == ("done", [])
     assert done.detail == "who waits for it is told as soon as that can be stored: no database"
@@ -106,7 +106,7 @@ def test_a_database_that_fails_loses_nothing(place: Place, bug: Path, monkeypatc
 def test_done_again_makes_up_for_it(place: Place, bug: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command that is repeated tells who was not told, and nobody twice."""
     with monkeypatch.context() as patch:
-        patch.setattr(follow_ups, "put_signal", lambda *_: (_ for _ in ()).throw(StoreError("no database")))
+        patch.setattr(follow_ups, "put_follow_up", lambda *_: (_ for _ in ()).throw(StoreError("no database")))
         place.call(end_alert, NoticeInputs, slug=bug.stem)
     told = [place.call(end_alert, NoticeInputs, slug=bug.stem) for _ in range(2)]
     assert [one.did for one in told] == ["was done", "was done"]
@@ -155,7 +155,7 @@ def test_nobody_here_waits_for_what_a_clone_brought(place: Place) -> None:
 def test_a_kill_between_the_two_is_made_up_for(lab: Lab) -> None:
     """The server dies when the file says done and nothing is stored; the next one tells it within two briefs."""
     lab.commit()
-    place_of_kill = "brief.sessions.follow_ups:put_signal"
+    place_of_kill = "brief.sessions.follow_ups:put_follow_up"
     killed = serve(lab, SIGNAL_BEFORE.format(place=place_of_kill, number=int(signal.SIGKILL)))
     opened = lab.majordomus("episode", "open", "--session", ANN)
     assert opened.returncode == 0, opened.stderr

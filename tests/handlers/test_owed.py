@@ -129,5 +129,5 @@ def test_what_cannot_be_noted_is_told_again(place: Place, monkeypatch: pytest.Mo
     def refuse(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(follow_ups, "drop_signals", refuse)
+    monkeypatch.setattr(follow_ups, "drop_follow_ups", refuse)
     assert [LINE in brief(place) for _ in range(2)] == [True, True]

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import StoreError, SupersededError
-from brief.sessions.database import MOST_PATH_BYTES, SCHEMA_VERSION, Database, stored_epoch
+from brief.sessions.database import MOST_PATH_BYTES, Database, stored_epoch
+from brief.sessions.schema import SCHEMA_VERSION
 from sandbox import SOURCE, unprivileged, until
 
 PUT = "INSERT INTO episodes VALUES (?, 'p', '/r', NULL, NULL, 'busy', 's', 'h', NULL, NULL)"
@@ -255,7 +256,7 @@ def a_folder(path: Path) -> None:
 
 WRONG: list[tuple[Callable[[Path], None], str]] = [
     (not_a_database, r"file is not a database.*move the file away and run majordomus serve ensure"),
-    (of_a_newer_version, r"has schema 2 and this majordomus knows 1; use the newer majordomus, or move the file away"),
+    (of_a_newer_version, r"has schema 3 and this majordomus knows 2; use the newer majordomus, or move the file away"),
     (of_another_program, r"is no database of majordomus; move it away and run majordomus serve ensure"),
     (a_folder, r"unable to open database file|disk I/O error"),
 ]

@@ -29,7 +29,7 @@ class FollowUp(Wire):
 
 
 def owed(follow_up: FollowUp, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:
-    """Whether the signal is for this episode of this checkout: its own, or that of one it has succeeded."""
+    """Whether the follow-up is for this episode of this checkout: its own, or that of one it has succeeded."""
     if follow_up.session in open_ids:
         return follow_up.session == episode
     return follow_up.checkout == checkout

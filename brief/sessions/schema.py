@@ -1,0 +1,121 @@
+"""The tables of the database, and the steps that bring those of an earlier version up to date without losing a row."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from brief.core.model.errors import StoreError
+
+SCHEMA_VERSION = 2
+"""Stored in the file as `user_version`; 0 is a file that majordomus did not make."""
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+INSERT INTO meta VALUES ('epoch', 0);
+CREATE TABLE episodes (
+    id TEXT PRIMARY KEY,
+    provider TEXT NOT NULL,
+    checkout TEXT NOT NULL,
+    branch TEXT,
+    process TEXT,
+    state TEXT NOT NULL,
+    since TEXT NOT NULL,
+    heard TEXT NOT NULL,
+    closed TEXT,
+    closed_reason TEXT
+) STRICT;
+CREATE INDEX episodes_open ON episodes (checkout) WHERE closed IS NULL;
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY,
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    title TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    next_action TEXT,
+    next_since TEXT,
+    since TEXT NOT NULL,
+    done TEXT
+) STRICT;
+CREATE UNIQUE INDEX tasks_current ON tasks (episode) WHERE done IS NULL;
+CREATE TABLE follow_ups (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT,
+    checkout TEXT NOT NULL,
+    text TEXT NOT NULL,
+    since TEXT NOT NULL
+) STRICT;
+CREATE TABLE claims (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    name TEXT NOT NULL,
+    intent TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    since TEXT NOT NULL,
+    PRIMARY KEY (episode, name)
+) STRICT;
+CREATE TABLE wakes (
+    episode TEXT PRIMARY KEY REFERENCES episodes (id) ON DELETE CASCADE,
+    anchor TEXT NOT NULL,
+    unprompted INTEGER NOT NULL,
+    stopped INTEGER NOT NULL,
+    briefed TEXT,
+    told TEXT,
+    prompt TEXT,
+    paused TEXT
+) STRICT;
+CREATE TABLE ledger (
+    episode TEXT NOT NULL REFERENCES episodes (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    last TEXT NOT NULL,
+    PRIMARY KEY (episode, kind, detail)
+) STRICT;
+CREATE TABLE followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT;
+"""
+
+_STEPS = {
+    1: (
+        "CREATE TABLE IF NOT EXISTS followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT",
+        "ALTER TABLE signals RENAME TO follow_ups",
+    ),
+}
+"""For each earlier version, what makes the next one of it."""
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty file, inside the caller's transaction."""
+    _run(connection, f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"))
+
+
+def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of an empty file, and migrate those of an earlier version, inside the caller's transaction.
+
+    Raises StoreError, before anything is changed, for a file of a later version or of another program.
+    """
+    if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
+        make_tables(connection)
+    for version in range(readable_version(connection, path), SCHEMA_VERSION):
+        _run(connection, (*_STEPS[version], f"PRAGMA user_version = {version + 1}"))
+
+
+def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
+    for statement in statements:
+        connection.execute(statement)
+
+
+def readable_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables; raises StoreError for a later one and for a file of another program.
+
+    What is read without writing (the epoch, episodes, tasks, claims) is alike in every version.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version < 1:
+        raise StoreError(f"{path} is no database of majordomus; move it away and run majordomus serve ensure")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} has schema {version} and this majordomus knows {SCHEMA_VERSION}; "
+            "use the newer majordomus, or move the file away to begin anew"
+        )
+    return version
