@@ -188,6 +188,7 @@ class RepositoryService:
             notices=self._snapshot,
             seen=self._recorded_sessions,
             neighbours=neighbours,
+            has_channel=lambda session: self.channels.of(session) is not None,
             untrusted=self._untrusted,
         )
 

@@ -318,7 +318,7 @@ def test_switch_is_on(lab: Lab) -> None:
     policy(lab, "session:\n  brief_on_interval: true\n")
     got = brief(lab)
     assert (got.on_interval, got.on_interval_reason) == (True, None)
-    assert "\na brief every 20 minutes\n" in lab.majordomus("brief").stdout
+    assert "\nThe policy asks for a brief every 20 minutes; majordomus wake list" in lab.majordomus("brief").stdout
 
 
 # ---------------------------------------------------------------- around the server

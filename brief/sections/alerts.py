@@ -132,16 +132,17 @@ def listed(
     shown = [one for one in found.shown if one.notice.audience in audiences]
     upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     own = _readable(lambda: own_episode(context, query), None)
+    own_id = own.episode.id if own else None
     reason = _unreadable(found.unread)
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
         headline=_headline([one.notice for one in shown], len(upcoming), in_full=reason is None),
         rows=(
-            *_rows(found.snapshot, shown, own.episode.id if own else None),
+            *_rows(found.snapshot, shown, own_id),
             *(Row(text=_row_text(one.notice, "", one.countdown)) for one in upcoming),
         ),
         data=AlertsData(
-            shown=tuple(_told(one) for one in shown),
+            shown=tuple(_told(one, _level(one, own_id)) for one in shown),
             hidden=len(found.snapshot.notices) - len(shown) - len(upcoming),
             upcoming=tuple(_told(one) for one in upcoming),
             unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
@@ -214,10 +215,15 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
     return lock_owner
 
 
-def _told(one: Shown | Hidden) -> ShownNotice:
+def _told(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
     notice = one.notice
     return ShownNotice(
-        slug=notice.slug, kind=notice.kind, priority=notice.priority, title=notice.title, countdown=one.countdown
+        slug=notice.slug,
+        kind=notice.kind,
+        priority=notice.priority,
+        title=notice.title,
+        countdown=one.countdown,
+        level=level,
     )
 
 
@@ -240,12 +246,17 @@ def _rows(snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None) -> 
 
 
 def _row(one: Shown, own: str | None) -> Row:
-    mine = own is not None and one.notice.session_id == own
-    holder = (", yours" if mine else f", owner {one.lock_owner}") if one.lock_owner else ""
-    text = _row_text(one.notice, holder, one.countdown)
-    if mine or not _is_urgent(one):
-        return Row(text=text)
-    return Row(text=text, level=Level.HIGH, pin=_about(one.notice))
+    holder = (", yours" if _is_of(own, one) else f", owner {one.lock_owner}") if one.lock_owner else ""
+    text, level = _row_text(one.notice, holder, one.countdown), _level(one, own)
+    return Row(text=text) if level is Level.NORMAL else Row(text=text, level=level, pin=_about(one.notice))
+
+
+def _level(one: Shown, own: str | None) -> Level:
+    return Level.HIGH if _is_urgent(one) and not _is_of(own, one) else Level.NORMAL
+
+
+def _is_of(own: str | None, one: Shown) -> bool:
+    return own is not None and one.notice.session_id == own
 
 
 def _about(notice: Notice) -> str:

@@ -68,7 +68,7 @@ class SectionContext:
     """One repository. `absence` is why no server answers, and then nobody can say who else is here.
 
     `seen` reads what clients record, `neighbours` the servers of the other clones; None where no server answers.
-    `untrusted` tells whether what would wake a session needs trust for that, and has none.
+    `has_channel` tells whether a mod or hook asks for a session, `untrusted` whether that needs trust to wake and has none.
     """
 
     common_dir: str
@@ -80,6 +80,7 @@ class SectionContext:
     notices: Callable[[tuple[str, ...]], NoticeSnapshot]
     seen: Callable[[], Seen] = Seen
     neighbours: Callable[[], Neighbourhood] | None = None
+    has_channel: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - no server, so nobody asks one
     untrusted: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - whoever asks, nobody is woken
 
 

@@ -35,7 +35,11 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
             *_untrusted(context, own, query),
         ),
         data=StateData(
-            episode=_episode_fact(own) if own else None, open=here, task=fact, wakes=_KEEPS.get(kept.stands)
+            episode=_episode_fact(own) if own else None,
+            open=here,
+            task=fact,
+            wakes=_KEEPS.get(kept.stands),
+            woken=own is not None and kept.stands is WakeStatus.ON and _is_reached(context, own, query),
         ),
         as_of=now,
     )
@@ -84,6 +88,15 @@ def _untrusted(context: SectionContext, own: KnownEpisode | None, query: Section
         Row(
             text="not woken here: its mod or hooks are installed for the user, or not for this project alone; majordomus trust allows it"
         ),
+    )
+
+
+def _is_reached(context: SectionContext, own: KnownEpisode, query: SectionQuery) -> bool:
+    """Whether the policy asks for wakes and there is somebody in the session's client who takes them, and may."""
+    return (
+        query.settings.session.brief_on_interval
+        and context.has_channel(own.episode.id)
+        and not context.untrusted(own.episode.id)
     )
 
 

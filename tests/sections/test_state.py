@@ -15,6 +15,8 @@ from brief.core.wakes.state import WakeState
 from brief.sections.state import answer
 from samples import NOW, Known, ago, ask, context, episode
 
+ON = {"session": {"brief_on_interval": True}}
+
 FRESHNESS = {"freshness": {"fresh_minutes": 10, "stale_minutes": 60}}
 
 
@@ -159,6 +161,29 @@ def test_what_keeps_it_from_being_woken(fields: Any, limit: int, kept: str | Non
     assert [row.text for row in found.rows if told and row.text.startswith(told)] == [row.text for row in found.rows]
     off = answer(context(sessions), ask())
     assert (data(off).wakes, off.rows) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("settings", "fields", "woken"),
+    [
+        (ON, {"has_channel": lambda session: True}, True),
+        (ON, {}, False),
+        (ON, {"has_channel": lambda session: True, "untrusted": lambda session: True}, False),
+        ({}, {"has_channel": lambda session: True}, False),
+    ],
+    ids=["in force", "no mod or hook", "not trusted", "switched off"],
+)
+def test_whether_it_is_woken(settings: Any, fields: Any, woken: bool) -> None:
+    """A session is said to be woken only where the policy asks for it, somebody takes the wakes, and may."""
+    found = answer(context(Known([episode()]), **fields), ask(settings=settings))
+    assert data(found).woken is woken
+
+
+def test_nobody_is_woken_while_paused() -> None:
+    """A pause ends the waking, whatever the policy asks for."""
+    sessions = Known([episode()], wakings={"e1": WakeState(anchor=Instant(NOW), paused=NOW)})
+    found = answer(context(sessions, has_channel=lambda session: True), ask(settings=ON))
+    assert data(found).woken is False
 
 
 def test_several_clients_of_one_session() -> None:

@@ -87,13 +87,15 @@ class TaskFact(Wire):
 class StateData(Wire):
     """The caller's episode and task, and how many episodes are open in its checkout.
 
-    `wakes` is what keeps the session from being woken although the policy asks for it, null where nothing does.
+    `wakes` is what keeps the session from being woken although the policy asks for it, null where nothing does; `woken`
+    is whether it is woken on the interval: the policy asks for it, a mod or hook of its client takes it, nothing forbids it.
     """
 
     episode: EpisodeFact | None
     open: int
     task: TaskFact | None
     wakes: Literal["paused", "limit", "stopped"] | None = None
+    woken: bool = False
 
 
 class Board(Wire):
@@ -184,13 +186,14 @@ class DeriveData(Wire):
 
 
 class ShownNotice(Wire):
-    """A notice that concerns the caller."""
+    """A notice that concerns the caller; `level` is that of its row."""
 
     slug: str
     kind: str
     priority: int
     title: str
     countdown: str | None
+    level: Level = Level.NORMAL
 
 
 class Unparsable(Wire):

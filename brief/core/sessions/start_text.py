@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brief.core.model.brief import SECTIONS, AlertsData, Brief, Section
+from brief.core.model.brief import SECTIONS, AlertsData, Brief, Section, ShownNotice
+from brief.core.model.level import Level
 from brief.core.notices.alerts_block import MOST, block
 from brief.core.notices.visibility import Shown
 from brief.core.text.budget import narrowed
 from brief.core.text.fit_prompt import fitted_prompt, units
+from brief.core.text.sanitize import often
 
 LEAST_BRIEF = 3_000
 """Characters that the alerts leave to the brief at least."""
@@ -32,19 +34,30 @@ def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int, *, i
 
 
 def beside(alerts: str, brief: Brief) -> Brief:
-    """The brief without the rows of its alerts, of which those are counted that do not stand in the block `alerts`."""
+    """The brief without the rows of its alerts; those that stand in the block `alerts` are counted once, as told there."""
     whole = next(section for section in brief.sections if section.name == "alerts")
-    told = sum(f"({one.slug})" in alerts for one in whole.data.shown) if isinstance(whole.data, AlertsData) else 0
+    shown = whole.data.shown if isinstance(whole.data, AlertsData) else ()
+    above = [one for one in shown if f"({one.slug})" in alerts]
     narrow = narrowed(brief, BESIDE_ALERTS)
     left = tuple(
-        _with_omitted(section, max(0, section.omitted - told)) if section.name == "alerts" else section
+        _without_those_above(section, above, len(shown)) if section.name == "alerts" else section
         for section in narrow.sections
     )
     return narrow.model_copy(update={"sections": left})
 
 
-def _with_omitted(section: Section, count: int) -> Section:
-    return section.model_copy(update={"omitted": count, "omitted_urgent": min(count, section.omitted_urgent)})
+def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: int) -> Section:
+    if not above:
+        return section
+    urgent = sum(one.level is not Level.NORMAL for one in above)
+    told = "told above" if len(above) == shown else f"{len(above)} of them told above"
+    return section.model_copy(
+        update={
+            "headline": f"{section.headline}, {told}",
+            "omitted": max(0, section.omitted - len(above)),
+            "omitted_urgent": max(0, section.omitted_urgent - urgent),
+        }
+    )
 
 
 def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
@@ -77,8 +90,3 @@ def _unwoken(interval_minutes: int) -> str:
         "new task too.\n"
         "Where this client can schedule a prompt or a command of yours, schedule that report now.\n"
     )
-
-
-def often(minutes: int) -> str:
-    """An interval in words."""
-    return "every minute" if minutes == 1 else f"every {minutes} minutes"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
+from brief.core.model.brief import AnsweredBy, Brief, Row, Section, StateData, Status
 from brief.core.model.level import Level
-from brief.core.text.sanitize import clean
+from brief.core.text.sanitize import clean, often
 from brief.core.text.wrap import wrapped
 
 _STATUS_CELLS = len(Status.UNDECLARED)
@@ -59,9 +59,16 @@ def _mark(level: Level) -> str:
 
 
 def _head(brief: Brief) -> list[str]:
-    rhythm = f"a brief every {brief.interval_minutes} minutes"
-    off = f"Not briefed on an interval: {clean(brief.on_interval_reason, 400)}" if brief.on_interval_reason else rhythm
-    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", _composer(brief.answered_by), off]
+    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", _composer(brief.answered_by), _rhythm(brief)]
+
+
+def _rhythm(brief: Brief) -> str:
+    """How often the session that asks is woken; where it is not, what the policy says."""
+    if brief.on_interval_reason:
+        return f"Not briefed on an interval: {clean(brief.on_interval_reason, 400)}"
+    if any(isinstance(section.data, StateData) and section.data.woken for section in brief.sections):
+        return f"a brief {often(brief.interval_minutes)}"
+    return f"The policy asks for a brief {often(brief.interval_minutes)}; majordomus wake list shows which sessions get it."
 
 
 def _composer(by: AnsweredBy) -> str:

@@ -99,6 +99,11 @@ def ago(delta: timedelta) -> str:
     return age.ago(delta.total_seconds())
 
 
+def often(minutes: int) -> str:
+    """An interval as it stands in a sentence: `every minute`, `every 20 minutes`."""
+    return "every minute" if minutes == 1 else f"every {minutes} minutes"
+
+
 def is_ahead(delta: timedelta) -> bool:
     """Whether an age is that of something from the future, by more than clocks differ."""
     return age.is_ahead(delta.total_seconds())

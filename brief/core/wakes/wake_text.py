@@ -8,10 +8,11 @@ from brief.core.model.brief import Brief
 from brief.core.notices.alerts_block import block
 from brief.core.notices.notice import Kind
 from brief.core.notices.visibility import Shown
-from brief.core.sessions.start_text import beside, often
+from brief.core.sessions.start_text import beside
 from brief.core.text.budget import narrowed
 from brief.core.text.fit_prompt import fitted_prompt, shortened, size_in_bytes
 from brief.core.text.prompt import prompt
+from brief.core.text.sanitize import often
 
 MOST_BYTES = 1_500
 

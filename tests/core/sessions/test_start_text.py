@@ -20,6 +20,7 @@ from brief.core.model.level import Level
 from brief.core.notices.alerts_block import MOST
 from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed
 from brief.core.sessions.start_text import start_text as composed
+from brief.core.wakes.wake_text import wake_text
 from notice_helpers import at, notice, shown
 
 NOW = at("2026-10-11 09:00", "UTC")
@@ -73,12 +74,27 @@ def test_most_urgent_first() -> None:
 def test_only_what_the_block_leaves_out_is_counted() -> None:
     """Below a block that holds every notice nothing is said to be left out; what it does not hold is counted."""
     told = tuple(
-        ShownNotice(slug=slug, kind="lock", priority=9, title="Hands off", countdown=None) for slug in ("a", "b")
+        ShownNotice(slug=slug, kind="lock", priority=9, title="Hands off", countdown=None, level=Level.HIGH)
+        for slug in ("a", "b")
     )
     whole = brief(rows=2, data=AlertsData(shown=told, hidden=0, unparsable=()))
     both = shown(notice("a", "# Hands off", **LOCK), notice("b", "# Hands off", **LOCK))
     assert "more: majordomus alerts list" not in start_text(both, whole, 4_000)
     assert "- and 1 more, 1 of them urgent: majordomus alerts list\n" in start_text(both[:1], whole, 4_000)
+
+
+def test_an_alert_of_the_block_is_told_once() -> None:
+    """What stands in the block is neither among those that are left out nor counted as urgent a second time."""
+    lock = ShownNotice(slug="a", kind="lock", priority=9, title="Hands off", countdown=None, level=Level.HIGH)
+    tea = ShownNotice(slug="tea", kind="courtesy", priority=1, title="Tea", countdown=None)
+    plain = brief(rows=1, data=AlertsData(shown=(lock, tea), hidden=0, unparsable=()))
+    alerts = plain.sections[-1].model_copy(
+        update={"headline": "2 notices", "rows": (*plain.sections[-1].rows, Row(text="courtesy: Tea (tea)"))}
+    )
+    whole = plain.model_copy(update={"sections": (*plain.sections[:-1], alerts)})
+    block = shown(notice("a", "# Hands off", **LOCK))
+    for told in (start_text(block, whole, 4_000), wake_text(whole, block)):
+        assert "alerts (read): 2 notices, 1 of them told above\n- and 1 more: majordomus alerts list\n" in told
 
 
 def test_no_notices() -> None:

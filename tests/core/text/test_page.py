@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import SECTIONS, Status
+from brief.core.model.brief import SECTIONS, Brief, Section, StateData, Status
 from brief.core.model.level import Level
 from brief.core.text.line import cells
 from brief.core.text.page import page, section_page, where
@@ -26,9 +26,21 @@ def test_a_page_says_who_composed_what_and_when() -> None:
 
 
 def test_a_page_on_an_interval_says_how_often() -> None:
-    """Where the switch is on, the minutes stand in its place."""
-    on = brief().model_copy(update={"on_interval": True, "on_interval_reason": None})
-    assert "\na brief every 20 minutes\n" in page(on)
+    """Where the session that asks is woken, the minutes stand in its place."""
+    woken = section("state", data=StateData(episode=None, open=1, task=None, woken=True))
+    assert "\na brief every 20 minutes\n" in page(on_interval(woken))
+    assert "\na brief every minute\n" in page(on_interval(woken).model_copy(update={"interval_minutes": 1}))
+
+
+def test_a_page_promises_no_brief_where_nobody_is_woken() -> None:
+    """A switch that is on wakes nobody whose client has no mod or hook, and no session that is paused."""
+    told = page(on_interval(section("state"))).splitlines()
+    assert "The policy asks for a brief every 20 minutes; majordomus wake list shows which sessions get it." in told
+
+
+def on_interval(state: Section) -> Brief:
+    """A brief with that state, where the policy's switch is on."""
+    return brief(state).model_copy(update={"on_interval": True, "on_interval_reason": None})
 
 
 def test_a_page_of_a_command_alone_says_why() -> None:
