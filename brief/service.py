@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -263,16 +263,14 @@ class RepositoryService:
         return otherwise
 
     def _signature(self, request: RequestContext) -> tuple[object, ...]:
-        """What a brief depends on beside the checkouts: equal as long as an earlier one stands."""
+        """What a brief depends on beside checkouts and notices: equal as long as an earlier one stands."""
         query, state = request.query, self.context.state_dir
-        notices = self._store(notice_folders(state, query)).signature()
         observed = stamp(f"{state}/observation.json")
         told = (request.repository, request.notes, query.settings)
         return (
             told,
             self._sessions.version,
             self._seen.signature(),
-            notices,
             observed,
             _derive_lock(state),
         )
@@ -290,9 +288,10 @@ class RepositoryService:
         def look() -> tuple[RequestContext, tuple[object, ...]]:
             request = self.request_context(root, session, local=local, hurried=hurried)
             listing = self._listing(GLANCE_SECONDS)
+            context, notices = self._with_notices(request)
             if isinstance(listing, tuple):  # one look lists the checkouts once
-                request = replace(request, context=replace(request.context, worktrees=lambda: listing))
-            return request, (listing, *self._signature(request))
+                context = replace(context, worktrees=lambda: listing)
+            return replace(request, context=context), (listing, notices, *self._signature(request))
 
         request, signature = await self._looks.get((root, session, local, hurried), look)
         return await self._fresh.get(
@@ -369,6 +368,17 @@ class RepositoryService:
             return session
         found = [one.episode.id for one in self._sessions.known() if one.episode.id.startswith(session)]
         return found[0] if len(found) == 1 else session
+
+    def _with_notices(self, request: RequestContext) -> tuple[SectionContext, Hashable]:
+        """The context in which the notices are those that lie there now, looked at once, and their signature."""
+        asked = notice_folders(self.context.state_dir, request.query)
+        signature, snapshot = self._store(asked).read_signed()
+        self.latest_notices[asked] = snapshot
+
+        def notices(folders: tuple[str, ...]) -> NoticeSnapshot:
+            return snapshot if folders == asked else self._snapshot(folders)
+
+        return replace(request.context, notices=notices), signature
 
     def _snapshot(self, folders: tuple[str, ...]) -> NoticeSnapshot:
         snapshot = self.latest_notices[folders] = self._store(folders).read()

@@ -14,6 +14,8 @@ from brief.core.notices.follow_up import fix_key, fix_text
 from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.episode import Episode
 from brief.core.text.sanitize import wire
+from brief.notices.store import NoticeSnapshot
+from brief.notices.told_fixes import Bugs
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
@@ -35,33 +37,40 @@ def tell_fixes(service: RepositoryService, query: SectionQuery) -> None:
 
 def tell_fixes_in(service: RepositoryService, folders: tuple[str, ...]) -> None:
     """The same for folders by their names."""
-    snapshot = service.context.notices(folders)
+    _tell_of(service, folders, _bugs(service.context.notices(folders)))
+
+
+def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -> None:
     with service.fixes.turn:
-        if service.fixes.is_told(folders, snapshot):
+        if service.fixes.is_told(folders, bugs):
             return
-        bugs = [notice for notice in snapshot.notices if notice.kind is Kind.BUG_DEP]
         done = {fix_key(notice): notice for notice in bugs if notice.status is NoticeStatus.DONE}
         active = {fix_key(notice) for notice in bugs if notice.status is not NoticeStatus.DONE}
         for key in service.fixes.done_before(folders) & active:
             service.board.reopen_fix(key)
         for notice in done.values():
             _tell_if_ours(service, notice)
-        service.fixes.note(folders, snapshot, frozenset(done))
+        service.fixes.note(folders, bugs, frozenset(done))
 
 
 def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
-    """The same beside a brief that was just composed, where its notices changed; whatever fails is tried again."""
+    """The same of the bug-deps that a brief was just composed from; whatever fails is tried again at the next one."""
     folders = notice_folders(service.context.state_dir, request.query)
-    if service.fixes.is_told(folders, service.latest_notices.get(folders)):
+    snapshot = service.latest_notices.get(folders)
+    if snapshot is None or service.fixes.is_told(folders, bugs := _bugs(snapshot)):
         return
 
     def work() -> None:
         try:
-            tell_fixes(service, request.query)
+            _tell_of(service, folders, bugs)
         except MajordomusError as fault:
             log.warning("fixes not told yet", extra={"reason": str(fault)})
 
     service.fixes.task = asyncio.ensure_future(in_thread(work))
+
+
+def _bugs(snapshot: NoticeSnapshot) -> Bugs:
+    return tuple(notice for notice in snapshot.notices if notice.kind is Kind.BUG_DEP)
 
 
 def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from brief.core.notices.locks import LOCK_PREFIX
@@ -33,6 +34,7 @@ MOST_NAMES = 500_000
 """How many entries of a folder are listed; their names are all that is held of those that are not read."""
 
 _SUFFIX = ".md"
+_NO_FILES: Mapping[str, NoticeFile] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +82,30 @@ class Folder:
     is_listed: bool = True
 
 
-def look(path: str) -> Folder:
+def look(path: str, known: Mapping[str, NoticeFile] = _NO_FILES) -> Folder:
     """The files `*.md` in `active/` of the folder, at most 10,000 of them and 32 MiB; none where there is no folder.
 
     Files that are named as locks are never left out for others. Names that begin with a dot are an editor's or a
-    half-written file, and do not count.
+    half-written file, and do not count. `known` are the files of an earlier look by path: one whose stamp is the same is
+    returned as it is, so that a folder in which nothing changed costs one stat a file.
     """
     if reason := leads_out(path, "active"):
         return Folder(path, reason=reason, is_listed=False)
     try:
-        with os.scandir(f"{path}/active") as entries:
-            listed, more = _listed(entries)
-            files, left_out = _gather(listed, path)
+        descriptor = os.open(f"{path}/active", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
         return Folder(path)
     except OSError as error:
         return Folder(path, reason=f"cannot be listed: {reason_of(error)}", is_listed=False)
+    try:
+        # By its descriptor the kernel need not walk the path of the folder anew for every file.
+        with os.scandir(descriptor) as entries:
+            listed, more = _listed(entries)
+            files, left_out = _gather(listed, path, known)
+    except OSError as error:
+        return Folder(path, reason=f"cannot be listed: {reason_of(error)}", is_listed=False)
+    finally:
+        os.close(descriptor)
     ordered = tuple(sorted(files, key=lambda file: file.slug))
     return Folder(path, ordered, _partial(len(listed), len(left_out), more=more), left_out, is_listed=not more)
 
@@ -127,23 +137,6 @@ def _path(path: str, slug: str) -> str:
     return f"{path}/active/{slug}{_SUFFIX}"
 
 
-def glance(path: str) -> Hashable:
-    """What changes with anything that `look` would find, at the cost of one stat a file; nothing is judged."""
-    try:
-        descriptor = os.open(f"{path}/active", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        return error.errno
-    try:
-        # By its descriptor the kernel need not walk the path of the folder anew for every file.
-        with os.scandir(descriptor) as entries:
-            listed, _ = _listed(entries)
-            return len(listed), tuple((entry.name, _seen(entry)) for entry in listed[:MOST_FILES])
-    except OSError as error:
-        return error.errno
-    finally:
-        os.close(descriptor)
-
-
 def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
     """The entries that are named as notices, and whether there are more; of many, those named as locks come first."""
     some = islice(entries, MOST_NAMES)
@@ -151,14 +144,6 @@ def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]]
     if len(found) > MOST_FILES:
         found.sort(key=lambda entry: not entry.name.startswith(LOCK_PREFIX))
     return found, next(entries, None) is not None
-
-
-def _seen(entry: os.DirEntry[str]) -> Stamp | int | None:
-    """The stamp of what an entry leads to, or the kind of failure."""
-    try:
-        return stamp_of(entry.stat())
-    except OSError as error:
-        return error.errno
 
 
 def is_linked(path: str, name: str) -> str | None:
@@ -176,7 +161,9 @@ def leads_out(path: str, name: str) -> str | None:
     return None
 
 
-def _gather(listed: Sequence[os.DirEntry[str]], folder: str) -> tuple[list[NoticeFile], tuple[str, ...]]:
+def _gather(
+    listed: Sequence[os.DirEntry[str]], folder: str, known: Mapping[str, NoticeFile]
+) -> tuple[list[NoticeFile], tuple[str, ...]]:
     """The files of the entries that the bounds have room for, and the slugs of the others."""
     files: list[NoticeFile] = []
     must_be_own = is_of_state(folder)
@@ -184,16 +171,27 @@ def _gather(listed: Sequence[os.DirEntry[str]], folder: str) -> tuple[list[Notic
     for count, entry in enumerate(listed):
         if count == MOST_FILES or room < 0:
             return files, tuple(entry.name.removesuffix(_SUFFIX) for entry in listed[count:])
+        path = f"{folder}/active/{entry.name}"
         try:
-            file = _file(entry.path, entry.stat(follow_symlinks=False), folder, must_be_own=must_be_own)
+            found = entry.stat(follow_symlinks=False)
+            file = _unchanged(known.get(path), found, must_be_own=must_be_own) or _file(
+                path, found, folder, must_be_own=must_be_own
+            )
         except FileNotFoundError:
             continue  # it went away meanwhile
         except OSError as error:
             fault = f"cannot be looked at: {reason_of(error)}"
-            file = NoticeFile(entry.path, entry.name.removesuffix(_SUFFIX), entry.path, None, fault)
+            file = NoticeFile(path, entry.name.removesuffix(_SUFFIX), path, None, fault)
         files.append(file)
         room -= _weight(file)
     return files, ()
+
+
+def _unchanged(known: NoticeFile | None, found: os.stat_result, *, must_be_own: bool) -> NoticeFile | None:
+    """The file of an earlier look where it is the same; never one that is a link, whose stamp is that of its target."""
+    if known is None or known.stamp != stamp_of(found) or known.must_be_own is not must_be_own:
+        return None
+    return known
 
 
 def _partial(count: int, left_out: int, *, more: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,8 +11,8 @@ from typing import TypeAlias
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import wire
-from brief.notices.folder import Folder, NoticeFile, glance, look
-from brief.support.files import Stamp, UnreadableFileError, any_young
+from brief.notices.folder import Folder, NoticeFile, look
+from brief.support.files import Stamp, UnreadableFileError, any_young, is_young
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
@@ -35,39 +36,43 @@ class NoticeStore:
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
+        self._files: dict[str, NoticeFile] = {}
         self._kept: dict[str, tuple[Stamp, _Outcome]] = {}
         self._last: tuple[Hashable, NoticeSnapshot] | None = None
 
     def read(self) -> NoticeSnapshot:
         """All notices as the files are now; notices of one slug in two folders are both kept."""
-        signature, last = self.signature(), self._last
-        if last is not None and last[0] == signature:
-            return last[1]
-        folders = [look(folder) for folder in self.folders]
-        files = [file for folder in folders for file in folder.files]
-        with self._lock:
-            snapshot = _snapshot(folders, self._outcomes(files))
-            self._last = None if any_young(file.stamp for file in files) else (signature, snapshot)
-        return snapshot
+        return self.read_signed()[1]
 
-    def signature(self) -> Hashable:
-        """Equal to an earlier one for as long as no file of the folders was added, changed or removed."""
-        return tuple(glance(folder) for folder in self.folders)
+    def read_signed(self) -> tuple[Hashable, NoticeSnapshot]:
+        """The same after a signature, which is equal to an earlier one while no file was added, changed or removed.
+
+        An equal signature brings the very snapshot of the earlier one, unless a file was too young to be sure of.
+        """
+        with self._lock:
+            folders = tuple(look(folder, self._files) for folder in self.folders)
+            if self._last is not None and self._last[0] == folders:
+                return self._last
+            files = [file for folder in folders for file in folder.files]
+            self._files = {file.path: file for file in files}
+            snapshot = _snapshot(folders, self._outcomes(files))
+            self._last = None if any_young(file.stamp for file in files) else (folders, snapshot)
+        return folders, snapshot
 
     def _outcomes(self, files: list[NoticeFile]) -> list[tuple[str, _Outcome]]:
         """The outcome of each file that is still there, taken from the last reading where its stamp is the same."""
-        outcomes: list[tuple[str, _Outcome]] = []
-        keep: dict[str, tuple[Stamp, _Outcome]] = {}
-        for file in files:
-            kept = self._kept.get(file.path)
-            outcome = kept[1] if kept and kept[0] == file.stamp and not file.fault else _parse(file)
-            if outcome is None:
-                continue
-            outcomes.append((file.path, outcome))
-            if file.stamp and not file.fault and not any_young([file.stamp]):
-                keep[file.path] = (file.stamp, outcome)
-        self._kept = keep
-        return outcomes
+        found = [(file, self._outcome(file)) for file in files]
+        now = time.time_ns()
+        self._kept = {
+            file.path: (file.stamp, outcome)
+            for file, outcome in found
+            if outcome is not None and file.stamp is not None and not file.fault and not is_young(file.stamp, now)
+        }
+        return [(file.path, outcome) for file, outcome in found if outcome is not None]
+
+    def _outcome(self, file: NoticeFile) -> _Outcome | None:
+        kept = self._kept.get(file.path)
+        return kept[1] if kept and kept[0] == file.stamp and not file.fault else _parse(file)
 
 
 def _parse(file: NoticeFile) -> _Outcome | None:

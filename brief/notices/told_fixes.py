@@ -5,32 +5,33 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from brief.notices.store import NoticeSnapshot
+from brief.core.notices.notice import Notice
 
 Folders = tuple[str, ...]
+Bugs = tuple[Notice, ...]
 
 
 class ToldFixes:
-    """By folders, the snapshot that was last looked through and the keys of the bug-deps that were done in it.
+    """By folders, the bug-deps that were last looked through and the keys of those that were done.
 
-    `turn` is held by who looks through one; `task` keeps the work that was begun beside a brief alive.
+    `turn` is held by who looks through them; `task` keeps the work that was begun beside a brief alive.
     """
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.task: asyncio.Future[None] | None = None
-        self._looked: dict[Folders, tuple[NoticeSnapshot, frozenset[str]]] = {}
+        self._looked: dict[Folders, tuple[Bugs, frozenset[str]]] = {}
 
-    def is_told(self, folders: Folders, snapshot: NoticeSnapshot | None) -> bool:
-        """Whether this very snapshot was looked through, or there is none."""
+    def is_told(self, folders: Folders, bugs: Bugs) -> bool:
+        """Whether these very bug-deps were looked through."""
         looked = self._looked.get(folders)
-        return snapshot is None or (looked is not None and looked[0] is snapshot)
+        return looked is not None and looked[0] == bugs
 
     def done_before(self, folders: Folders) -> frozenset[str]:
         """The keys of those that were done when the folders were last looked through."""
         looked = self._looked.get(folders)
         return frozenset() if looked is None else looked[1]
 
-    def note(self, folders: Folders, snapshot: NoticeSnapshot, done: frozenset[str]) -> None:
-        """Note that a snapshot was looked through."""
-        self._looked[folders] = (snapshot, done)
+    def note(self, folders: Folders, bugs: Bugs, done: frozenset[str]) -> None:
+        """Note that the bug-deps of the folders were looked through."""
+        self._looked[folders] = (bugs, done)

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache, partial
 from itertools import compress
 from typing import TypeVar
 
@@ -70,8 +70,7 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
     """
     if not query.settings.alerts.folders:
         refuse_unproven(context.state_dir)
-    section = listed(context, query, judged(context, query), audiences=(Audience.ALL,))
-    return section.keep_rows(section.rows[:TOP])
+    return listed(context, query, judged(context, query), audiences=(Audience.ALL,), most=TOP)
 
 
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
@@ -124,27 +123,33 @@ def listed(
     audiences: Collection[Audience],
     *,
     with_upcoming: bool = False,
+    most: int | None = None,
 ) -> AlertsSection:
-    """The section with every notice for one of the audiences, the most urgent first.
+    """The section with every notice for one of the audiences, the most urgent first; `most` bounds its rows.
 
     Of equal urgency, locks come before files that could not be read, since those may be locks, and all else after them.
+    What is left out is counted, and its text never made.
     """
     shown = [one for one in found.shown if one.notice.audience in audiences]
     upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     own = _readable(lambda: own_episode(context, query), None)
     own_id = own.episode.id if own else None
     reason = _unreadable(found.unread)
+    ordered = _ordered(found.snapshot, shown, own_id)
+    rest = ordered[most:] if most is not None else []
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
         headline=_headline([one.notice for one in shown], len(upcoming), in_full=reason is None),
         rows=(
-            *_rows(found.snapshot, shown, own_id),
+            *(make() for _, make in ordered[:most]),
             *(Row(text=_row_text(one.notice, "", one.countdown)) for one in upcoming),
         ),
+        omitted=len(rest),
+        omitted_urgent=sum(level is not Level.NORMAL for level, _ in rest),
         data=AlertsData(
-            shown=tuple(_told(one, _level(one, own_id)) for one in shown),
+            shown=tuple(_listing(one, _level(one, own_id)) for one in shown),
             hidden=len(found.snapshot.notices) - len(shown) - len(upcoming),
-            upcoming=tuple(_told(one) for one in upcoming),
+            upcoming=tuple(_listing(one) for one in upcoming),
             unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
         ),
         reason=reason,
@@ -215,16 +220,15 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
     return lock_owner
 
 
-def _told(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
+def _listing(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
     notice = one.notice
-    return ShownNotice(
-        slug=notice.slug,
-        kind=notice.kind,
-        priority=notice.priority,
-        title=notice.title,
-        countdown=one.countdown,
-        level=level,
-    )
+    return _shown_notice(notice.slug, notice.kind, notice.priority, notice.title, one.countdown, level)
+
+
+@lru_cache(maxsize=2_000)
+def _shown_notice(slug: str, kind: Kind, priority: int, title: str, countdown: str | None, level: Level) -> ShownNotice:
+    """Kept, since a brief composed anew mostly lists the notices of the one before."""
+    return ShownNotice(slug=slug, kind=kind, priority=priority, title=title, countdown=countdown, level=level)
 
 
 def _headline(shown: list[Notice], upcoming: int, *, in_full: bool) -> str:
@@ -238,25 +242,28 @@ def _headline(shown: list[Notice], upcoming: int, *, in_full: bool) -> str:
     return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}{ahead}"
 
 
-def _rows(snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None) -> tuple[Row, ...]:
+def _ordered(
+    snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None
+) -> list[tuple[Level, Callable[[], Row]]]:
+    """How urgent each row is, and what makes it, the most urgent first."""
     locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # which come first
-    rows = [_row(one, own) for one in shown]
-    ordered = [*rows[:locks], *_unreadable_rows(snapshot), *rows[locks:]]
-    return tuple(sorted(ordered, key=lambda row: URGENCY[row.level]))
+    rows = [(_level(one, own), partial(_row, one, own)) for one in shown]
+    unreadable = [(Level.NORMAL, partial(_unreadable_row, file, why)) for file, why in snapshot.unparsable]
+    return sorted([*rows[:locks], *unreadable, *rows[locks:]], key=lambda row: URGENCY[row[0]])
 
 
-def _row(one: Shown, own: str | None) -> Row:
-    holder = (", yours" if _is_of(own, one) else f", owner {one.lock_owner}") if one.lock_owner else ""
-    text, level = _row_text(one.notice, holder, one.countdown), _level(one, own)
-    return Row(text=text) if level is Level.NORMAL else Row(text=text, level=level, pin=_about(one.notice))
+def _is_own(one: Shown, own: str | None) -> bool:
+    return own is not None and one.notice.session_id == own
 
 
 def _level(one: Shown, own: str | None) -> Level:
-    return Level.HIGH if _is_urgent(one) and not _is_of(own, one) else Level.NORMAL
+    return Level.NORMAL if _is_own(one, own) or not _is_urgent(one) else Level.HIGH
 
 
-def _is_of(own: str | None, one: Shown) -> bool:
-    return own is not None and one.notice.session_id == own
+def _row(one: Shown, own: str | None) -> Row:
+    holder = (", yours" if _is_own(one, own) else f", owner {one.lock_owner}") if one.lock_owner else ""
+    text, level = _row_text(one.notice, holder, one.countdown), _level(one, own)
+    return Row(text=text, level=level, pin=None if level is Level.NORMAL else _about(one.notice))
 
 
 def _about(notice: Notice) -> str:
@@ -281,5 +288,5 @@ def _unreadable(unread: Unread) -> str | None:
     return "; ".join(part for part in said if part) or None
 
 
-def _unreadable_rows(snapshot: NoticeSnapshot) -> list[Row]:
-    return [Row(text=f"unreadable: {clean(file, 120)}: {clean(why)}") for file, why in snapshot.unparsable]
+def _unreadable_row(file: str, why: str) -> Row:
+    return Row(text=f"unreadable: {clean(file, 120)}: {clean(why)}")

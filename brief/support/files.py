@@ -36,12 +36,17 @@ def stamp(path: str) -> Stamp | None:
 
 
 def any_young(stamps: Iterable[Stamp | None]) -> bool:
+    """Whether one of the files is young now."""
+    now = time.time_ns()
+    return any(each is not None and is_young(each, now) for each in stamps)
+
+
+def is_young(stamp: Stamp, now_ns: int) -> bool:
     """Whether a file changed so lately that a further change could hide behind the same stamp.
 
     Clocks of file systems tick every few milliseconds, and a freed inode is given out again at once.
     """
-    now = time.time_ns()
-    return any(each is not None and 0 <= now - each[0] < _YOUNG_NS for each in stamps)
+    return 0 <= now_ns - stamp[0] < _YOUNG_NS
 
 
 def read_bounded(path: str, most: int) -> bytes:

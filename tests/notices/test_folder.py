@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
-from brief.notices.folder import glance, look, named_file
+from brief.notices.folder import look, named_file
 from brief.support.files import UnreadableFileError
 from hostile import FORM_PARAMS, FORMS, widen
 
@@ -138,9 +138,24 @@ def test_a_file_named_as_a_lock_is_read_before_all_others(active: Path, monkeypa
     found = look(str(active.parent))
     assert {f"lock-{number}" for number in range(5)} <= {file.slug for file in found.files}
     assert (len(found.files), len(found.left_out)) == (10, 25)
-    before = glance(str(active.parent))
     (active / "lock-3.md").write_text("changed")
-    assert glance(str(active.parent)) != before
+    assert look(str(active.parent), {file.path: file for file in found.files}) != found
+
+
+def test_an_unchanged_file_is_the_one_of_the_earlier_look(active: Path) -> None:
+    """What changed is looked at anew, a mode and a link among it; a link is looked at each time."""
+    for name in ("same", "changed", "mode", "replaced"):
+        (active / f"{name}.md").touch()
+    (active / "link.md").symlink_to("same.md")
+    before = {file.path: file for file in look(str(active.parent)).files}
+    (active / "changed.md").write_text("more")
+    (active / "mode.md").chmod(0o400)
+    (active / "replaced.md").unlink()
+    (active / "replaced.md").symlink_to("/etc/passwd")
+    after = {file.slug: file for file in look(str(active.parent), before).files}
+    kept = {slug for slug, file in after.items() if file is before[file.path]}
+    assert kept == {"same"}
+    assert after["replaced"].fault == "is a link that leads out of its folder"
 
 
 def test_leftovers_of_other_names_do_not_count(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.notices import store as module
-from brief.notices.folder import look
+from brief.notices.folder import NoticeFile, look
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.support.files import any_young, stamp
 from sandbox import until
@@ -99,8 +100,8 @@ def test_a_file_removed_before_it_is_opened_is_left_out(tmp_path: Path, monkeypa
     path = write(tmp_path, "a")
     write(tmp_path, "b")
 
-    def vanishing(folder: str) -> object:
-        found = look(folder)
+    def vanishing(folder: str, known: Mapping[str, NoticeFile]) -> object:
+        found = look(folder, known)
         path.unlink(missing_ok=True)
         return found
 
@@ -153,11 +154,11 @@ def test_every_change_is_read_and_changes_the_signature(tmp_path: Path) -> None:
     store = NoticeStore([str(tmp_path)])
     one = write(tmp_path, "one", "first")
     settle(one)
-    signatures = [store.signature()]
+    signatures = [store.read_signed()[0]]
 
     def seen() -> list[tuple[str, str]]:
-        signatures.append(store.signature())
-        assert store.signature() == signatures[-1]
+        signatures.append(store.read_signed()[0])
+        assert store.read_signed()[0] == signatures[-1]
         return titles(store.read())
 
     assert titles(store.read()) == [("one", "first")]
@@ -186,15 +187,15 @@ def test_the_signature_stays_while_nothing_changes(tmp_path: Path) -> None:
     """Reading, and time, change no signature; a folder that becomes unreadable does."""
     path = write(tmp_path, "one")
     store = NoticeStore([str(tmp_path)])
-    first = store.signature()
+    first = store.read_signed()[0]
     store.read()
     settle(path)
-    assert store.signature() == first
-    assert hash(store.signature()) == hash(first)
+    assert store.read_signed()[0] == first
+    assert hash(store.read_signed()[0]) == hash(first)
     path.unlink()
     path.parent.rmdir()
     path.parent.touch()
-    assert store.signature() != first
+    assert store.read_signed()[0] != first
 
 
 def test_texts_written_faster_than_the_clock_ticks_are_each_read(tmp_path: Path) -> None:
