@@ -332,6 +332,8 @@ def test_a_brief_stands_until_something_changed(repo: Lab, change: str, monkeypa
         one = service(repo, board)
         assert one.board is board
 
+        one.context.worktrees()  # a slow git must not answer between the two
+
         async def story() -> None:
             before = await one.brief(str(repo.repo), None, local=False)
             assert await one.brief(str(repo.repo), None, local=False) is before
