@@ -41,18 +41,16 @@ from brief.sections.context import SectionContext, SectionQuery, Sessions, own_e
 from brief.sections.notice_folders import notice_folders
 from brief.sections.peer_count import peers_of, with_one_less
 from brief.sections.readers import READERS
+from brief.sessions.activity import Activity
 from brief.sessions.board import Board
 from brief.sessions.client_records import SeenSessions, seen_folder
 from brief.sessions.endings import Endings
-from brief.support.channels import Channels
 from brief.support.daemon_threads import in_thread
 from brief.support.delivery import Turns
 from brief.support.files import stamp
-from brief.support.served import Served
 from brief.support.single_flight import SingleFlight
 from brief.support.steady_clock import SteadyClock
 from brief.support.ttl_cache import CacheEntry, TtlCache
-from brief.support.waiters import Waiters
 from brief.support.zone import zone_doubt
 from brief.trust import WAKING, Effective, Trust, effective
 
@@ -159,11 +157,9 @@ class RepositoryService:
         self.fixes = ToldFixes()
         self.latest_notices: dict[tuple[str, ...], NoticeSnapshot] = {}
         """What was read last of each set of folders."""
-        self.served = Served()
-        self.waiters = Waiters()
-        self.channels = Channels()
         self.turns = Turns()
         self._sessions = sessions
+        self.activity = sessions.activity if isinstance(sessions, Board) else Activity()
         self._endings = Endings(sessions, common_dir, now) if isinstance(sessions, Board) else None
         self._absence = absence
         self._identity = identity
@@ -188,13 +184,13 @@ class RepositoryService:
             notices=self._snapshot,
             seen=self._recorded_sessions,
             neighbours=neighbours,
-            has_channel=lambda session: self.channels.of(session) is not None,
+            has_channel=lambda session: self.activity.channel(session) is not None,
             untrusted=self._untrusted,
         )
 
     def _untrusted(self, session: str) -> bool:
         """Whether the channel of a session is its person's own, and nothing of theirs is to wake sessions here."""
-        channel = self.channels.of(session)
+        channel = self.activity.channel(session)
         needs_trust = channel is not None and channel.scope == "user"
         return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
 

@@ -27,10 +27,10 @@ from brief.handlers.session_context import alerts_told, brief_told
 from brief.handlers.shape import Inputs
 from brief.handlers.waking import owes_brief, rules_for
 from brief.service import RepositoryService, RequestContext
+from brief.sessions.activity import Scope
 from brief.sessions.channel_scope import scope_of_mod
 from brief.sessions.client_records import client_folder
 from brief.sessions.handover import note_client
-from brief.support.channels import Scope
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
@@ -135,7 +135,7 @@ def _heard_by_mod(service: RepositoryService, asked: HeartbeatInputs) -> tuple[R
     here, has_it = _heard(service, asked, EpisodeState(asked.state))
     roots = (root for trees in ([here.here.root], _roots(here)) for root in trees)
     scope = scope_of_mod(asked.scope, client_folder(), roots)
-    service.channels.note(asked.session, scope, draft=asked.draft)
+    service.activity.note_channel(asked.session, scope, draft=asked.draft)
     return here, has_it
 
 
@@ -154,7 +154,7 @@ def _heard(
     """
     here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
-    service.served.note(checked_id(asked.session), now)
+    service.activity.note_served(checked_id(asked.session), now)
     if asked.pid is not None and not note_client(service.board, asked.session, asked.pid, checkout, now):
         return here, False
     known = service.board.one(asked.session)
@@ -191,7 +191,7 @@ async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
 
     def work() -> Recorded:
         service.request_context(asked.root)
-        service.served.note(asked.session, service.now())
+        service.activity.note_served(asked.session, service.now())
         after, entries = concluded(service, asked.session, asked.prompt, asked.outcome)
         if entries and asked.outcome == "failed":
             log.warning(

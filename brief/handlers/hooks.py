@@ -55,7 +55,7 @@ async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
         return HookAnswer(context="")
     context = await _composed(service, request, asked)
     if asked.channel == "mod" and asked.session is not None:
-        service.served.note(asked.session, service.now())
+        service.activity.note_served(asked.session, service.now())
     return HookAnswer(context=context)
 
 
@@ -102,7 +102,11 @@ def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:
 
 def _is_told_already(service: RepositoryService, asked: HookInputs) -> bool:
     """Whether a settings hook asks for a session that the mod of the same client has told just now."""
-    return asked.channel == "hook" and asked.session is not None and service.served.lately(asked.session, service.now())
+    return (
+        asked.channel == "hook"
+        and asked.session is not None
+        and service.activity.is_served(asked.session, service.now())
+    )
 
 
 async def _composed(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:

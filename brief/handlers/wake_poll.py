@@ -17,9 +17,9 @@ from brief.handlers.heartbeat import MindedInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, handed_out
 from brief.handlers.waking import rules_for
 from brief.service import RepositoryService, RequestContext
+from brief.sessions.activity import Scope
 from brief.sessions.channel_scope import scope_of_hook
 from brief.sessions.client_records import client_folder
-from brief.support.channels import Scope
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
@@ -70,7 +70,7 @@ async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
         return Waited(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
         await _opened(service, asked)
-    service.channels.note(asked.session, await in_thread(lambda: _scope(service, asked, here)))
+    service.activity.note_channel(asked.session, await in_thread(lambda: _scope(service, asked, here)))
     rules, off = rules_for(service, here, asked.session)
     waking, prompt = await handed_out(service, here, rules, await _state(service, asked.session), draft=False)
     return Waited(
@@ -99,9 +99,9 @@ def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) 
 
 def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None) -> str | None:
     """Why the process need not wait any more."""
-    if service.served.lately(asked.session, service.now()):
+    if service.activity.is_served(asked.session, service.now()):
         return "a mod of the client minds this session"
-    if not service.waiters.note(asked.client, asked.since):
+    if not service.activity.note_waiting(asked.client, asked.since):
         return "another process waits beside this client, which began later"
     if episode is None or is_of_another(episode, asked.pid):
         return None

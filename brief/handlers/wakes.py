@@ -132,7 +132,7 @@ def _one(
 
 def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
     """What a wake in the outbox of a session waits for."""
-    channel = service.channels.of(known.episode.id)
+    channel = service.activity.channel(known.episode.id)
     if channel is None:
         return "a mod or a hook of its client, none of which has asked yet"
     if known.state is EpisodeState.BUSY:

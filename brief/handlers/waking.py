@@ -77,7 +77,7 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
     if session is None or service.context.absence is not None or not rules_of(request).on:
         return False
     end = time.monotonic() + CARRIER_SECONDS
-    while service.channels.of(session) is None:
+    while service.activity.channel(session) is None:
         if time.monotonic() >= end:
             return False
         await asyncio.sleep(CARRIER_SECONDS / 10)

@@ -35,7 +35,7 @@ from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import follow_ups as follow_up_rows
 from brief.sessions import inheritance
-from brief.sessions.clients import Clients
+from brief.sessions.activity import Activity
 from brief.sessions.database import Database
 from brief.sessions.processes import known_life
 from brief.sessions.wakes import Wakes
@@ -69,7 +69,7 @@ class Board:
         self.comings = 0
         """A number that grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
-        self.shown_by = Clients()
+        self.activity = Activity()
 
     def check(self) -> str | None:
         """Why nothing can be stored any more; None where the database is the file that was opened."""
@@ -88,7 +88,7 @@ class Board:
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
         """The clients that show an episode, as far as they tell their process; the one that has it first."""
-        return self.shown_by.of(episode_id, now)
+        return self.activity.clients(episode_id, now)
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: who waits for a human first, then the longest open."""
@@ -239,7 +239,7 @@ class Board:
         with self._writing:
             episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
-            self.shown_by.forget(episode_id)
+            self.activity.forget_clients(episode_id)
             with self._memory:
                 del self._open[episode_id]
                 del self._stored[episode_id]

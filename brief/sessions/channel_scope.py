@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.support.channels import Scope
+from brief.sessions.activity import Scope
 from brief.support.files import UnreadableFileError, read_bounded, reason_of
 
 if TYPE_CHECKING:

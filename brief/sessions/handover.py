@@ -20,9 +20,9 @@ def note_client(board: Board, episode_id: str, pid: int, checkout: str, now: dat
     episode = None if known is None else known.episode
     if episode is not None and episode.process is not None and is_of_another(episode, pid):
         first = episode.process
-        if not board.shown_by.knows(episode_id, first.pid):
-            board.shown_by.note(episode_id, Client(first.pid, episode.checkout, first), episode.heard)
-    return board.shown_by.note(episode_id, Client(pid, checkout, find_process(pid)), now)
+        if not board.activity.knows_client(episode_id, first.pid):
+            board.activity.note_client(episode_id, Client(first.pid, episode.checkout, first), episode.heard)
+    return board.activity.note_client(episode_id, Client(pid, checkout, find_process(pid)), now)
 
 
 def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: datetime) -> Episode:
@@ -31,7 +31,7 @@ def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: date
     A client that does not tell its process ends it for all, unless several are known to show it.
     """
     episode = board.opened(episode_id)
-    others = board.shown_by.leave(episode_id, pid, now)
+    others = board.activity.remove_client(episode_id, pid, now)
     process = episode.process
     if process is not None and is_of_another(episode, pid) and process_life(process) is not Life.GONE:
         return episode
@@ -45,7 +45,7 @@ def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: date
 def hand_over(board: Board, episode_id: str, now: datetime) -> bool:
     """Let the next client have an episode whose own process has ended; False where no other shows it."""
     episode = board.opened(episode_id)
-    others = board.shown_by.leave(episode_id, episode.process.pid if episode.process else None, now)
+    others = board.activity.remove_client(episode_id, episode.process.pid if episode.process else None, now)
     if others:
         _hand_over(board, episode, others[0], now)
     return bool(others)

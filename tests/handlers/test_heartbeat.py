@@ -81,7 +81,7 @@ def test_line_is_that_of_the_brief(place: Woken) -> None:
 def test_settings_hook_is_silent(place: Woken) -> None:
     """Where a mod looks, the settings hook of the same client need not tell anything."""
     place.look()
-    assert place.service.served.lately(ANN, place.clock.now)
+    assert place.service.activity.is_served(ANN, place.clock.now)
 
 
 def test_idle_session_is_woken(place: Woken) -> None:
