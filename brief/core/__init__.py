@@ -1,1 +1,1 @@
-"""Types and pure rules: no clock, file, process or network; time and zone come in as arguments."""
+"""Types and pure rules, without a clock, files, processes or a network. Time and zone are arguments."""

@@ -1,1 +1,1 @@
-"""The brief's own types, and the files that are generated from the typed models."""
+"""The types of a brief, and JSON Schema text from typed models."""

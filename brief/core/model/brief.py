@@ -1,7 +1,7 @@
-"""The wire format of a brief: `majordomus.brief/v1`, frozen, additive changes only (DESIGN section 4).
+"""The wire format of a brief, `majordomus.brief/v1`, to which fields are only ever added.
 
-`data` holds names as they are, since a branch name is an identity; `line`, `headline` and `rows` hold them
-cleaned. The validators keep the one promise that matters: a section that was not read cannot look read.
+`data` holds names unchanged, because a branch name is an identity. `line`, `headline` and `rows` hold them sanitized. The
+validators keep the promise that matters most: a section that was not read cannot look as if it were.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA: Final = "majordomus.brief/v1"
 
 
 class Status(StrEnum):
-    """Whether a section was really read."""
+    """Whether a section was really read. See the glossary in ARCHITECTURE.md."""
 
     READ = "read"
     PARTIAL = "partial"
@@ -32,7 +32,7 @@ class Status(StrEnum):
 
 
 class EpisodeState(StrEnum):
-    """What an episode was doing when it was last heard."""
+    """What an episode was doing when it was last heard from."""
 
     BUSY = "busy"
     IDLE = "idle"
@@ -41,11 +41,11 @@ class EpisodeState(StrEnum):
 
 
 Liveness = Literal["heard", "unheard", "silent"]
-"""Whether this server has heard an episode itself, and whether it did so within three looks."""
+"""Whether this server has heard from an episode itself, and whether it did so within three heartbeats."""
 
 
 class Row(Wire):
-    """One cleaned line of a section, for people and models; `pin` is the fixed words the line shows for it."""
+    """One sanitized line of a section, for people and models. `pin` is the fixed text that stands for it in the line."""
 
     text: str
     level: Level = Level.NORMAL
@@ -53,11 +53,11 @@ class Row(Wire):
 
 
 def count_urgent(rows: Iterable[Row]) -> int:
-    """How many of the rows are above NORMAL."""
+    """Count the rows above NORMAL."""
     return sum(row.level is not Level.NORMAL for row in rows)
 
 
-# ---------------------------------------------------------------- what each section holds
+# ---------------------------------------------------------------- the data of each section
 
 
 class EpisodeFact(Wire):
@@ -74,7 +74,7 @@ class EpisodeFact(Wire):
 
 
 class TaskFact(Wire):
-    """What an episode works on; `next` is null where none was set or where it is withheld, then with the reason."""
+    """The task of an episode. `next` is null if none was set, or if it is withheld for the reason `next_withheld`."""
 
     title: str
     scope: tuple[str, ...]
@@ -87,8 +87,8 @@ class TaskFact(Wire):
 class StateData(Wire):
     """The caller's episode and task, and how many episodes are open in its checkout.
 
-    `wakes` is what keeps the session from being woken although the policy asks for it, null where nothing does; `woken`
-    is whether it is woken on the interval: the policy asks for it, a mod or hook of its client takes it, nothing forbids it.
+    `wakes` is what prevents wakes that the policy asks for, or null. `woken` is whether the session is woken on the
+    interval: the policy asks for it, a mod or hook of its client accepts wakes, and nothing prevents them.
     """
 
     episode: EpisodeFact | None
@@ -99,9 +99,10 @@ class StateData(Wire):
 
 
 class Board(Wire):
-    """The episodes of one checkout, clone or machine; `count` is null where nobody could be asked.
+    """The episodes of one checkout, clone or machine. `count` is null if nobody could be asked.
 
-    A board of kind `server` is that of another server of this very repository, which this one replaced or was replaced by.
+    A board of kind `server` belongs to another server of this same repository, which this server replaced or which replaced
+    it.
     """
 
     kind: Literal["checkout", "server", "clone", "machine"]
@@ -113,7 +114,7 @@ class Board(Wire):
 
 
 class Peer(Wire):
-    """One other session. `liveness` is `unheard` until this server has heard it itself, `silent` once it no longer does."""
+    """One other session. `liveness` is `unheard` until this server hears from it, and `silent` once it stops hearing."""
 
     episode: str
     provider: str
@@ -129,7 +130,7 @@ class Peer(Wire):
 
 
 class PeersData(Wire):
-    """Who else is here; `count` counts the peers of the boards that were really read."""
+    """The other sessions. `count` is the number of peers on the boards that were really read."""
 
     count: int
     boards: tuple[Board, ...]
@@ -144,14 +145,14 @@ class MeshData(Wire):
 
 
 class Contender(Wire):
-    """Another branch of the queue that this one conflicts with, and where."""
+    """Another queued branch that this one conflicts with, and the `paths` where they conflict."""
 
     name: str
     paths: tuple[str, ...]
 
 
 class QueueEntry(Wire):
-    """One branch that waits to be merged into the base."""
+    """A branch that waits to be merged into the base."""
 
     name: str
     number: int | None
@@ -165,9 +166,9 @@ class QueueEntry(Wire):
 
 
 class IntegrationData(Wire):
-    """The queue as it was observed; `open` counts the entries that hold something the base does not.
+    """The queue as last observed. `open` counts the entries with changes that the base does not have.
 
-    `stale` is whether the observation is older than the policy's `integration.refresh_minutes`.
+    `stale` is true if the observation is older than the policy's `integration.refresh_minutes`.
     """
 
     open: int
@@ -204,9 +205,9 @@ class Unparsable(Wire):
 
 
 class AlertsData(Wire):
-    """The notices shown, how many were not, and the files that could not be read.
+    """The notices shown, the number not shown, and the files that could not be read.
 
-    `upcoming` are those that are still to come, the next first; only a list of reminders has them.
+    `upcoming` are the notices that are not due yet, the next first. Only a list of reminders has them.
     """
 
     shown: tuple[ShownNotice, ...]
@@ -231,13 +232,13 @@ _HONESTY: Final[dict[str, Any]] = {
         },
     ]
 }
-"""What `Section` promises, as JSON Schema has it, so that every reader can check it."""
+"""What `Section` promises, as JSON Schema, so that every client can check it."""
 
 
 class Section(Wire):
-    """What one section reader answered. Times in UTC, `took_ms` in milliseconds, `see` is the command that shows the rest.
+    """The answer of one section reader. `took_ms` is in milliseconds; `see` is the command that shows the rest.
 
-    `omitted` counts the rows that were left out, `omitted_urgent` those of them that are above NORMAL.
+    `omitted` counts the rows that were left out, `omitted_urgent` those among them above NORMAL.
     """
 
     name: str
@@ -260,15 +261,15 @@ class Section(Wire):
         if not asked and self.data is not None:
             raise ValueError(f"section {self.name} is {self.status} and cannot carry data")
         if not asked and self.as_of is not None:
-            raise ValueError(f"section {self.name} is {self.status} and was never read, so it has no as_of")
+            raise ValueError(f"section {self.name} is {self.status} and was never read, so it cannot have as_of")
         if asked and self.as_of is None:
-            raise ValueError(f"section {self.name} is {self.status} and must say as of when")
+            raise ValueError(f"section {self.name} is {self.status} and must have as_of")
         if self.status is not Status.READ and not self.reason:
             raise ValueError(f"section {self.name} is {self.status} and must say why")
         return self
 
     def keep_rows(self, rows: tuple[Row, ...]) -> Self:
-        """The section with these of its rows; what is left out is counted."""
+        """The section with only these of its rows. The other rows are counted as omitted."""
         urgent = count_urgent(self.rows) - count_urgent(rows)
         return self.model_copy(
             update={
@@ -280,7 +281,7 @@ class Section(Wire):
 
     @property
     def fully_read(self) -> bool:
-        """Whether nothing of what is set up to be asked went unread."""
+        """Whether everything that is set up to be asked was read in full."""
         return self.status in (Status.READ, Status.UNDECLARED)
 
 
@@ -293,7 +294,7 @@ class StateSection(Section):
 
 
 class PeersSection(Section):
-    """The boards of every checkout, and who is on them."""
+    """The boards of every checkout, and the sessions on them."""
 
     name: Literal["peers"] = "peers"
     data: PeersData | None = None
@@ -309,7 +310,7 @@ class MeshSection(Section):
 
 
 class IntegrationSection(Section):
-    """What waits to be merged."""
+    """The branches that wait to be merged."""
 
     name: Literal["integration"] = "integration"
     data: IntegrationData | None = None
@@ -347,7 +348,10 @@ SECTIONS: Mapping[str, type[Section]] = {
 
 
 class AnsweredBy(Wire):
-    """Who composed: the lease holder, a server that lost the lease, or the command by itself; the latter two with the reason."""
+    """Who composed the brief: the lease holder, a server that lost the lease, or the command by itself.
+
+    In the last two cases `reason` says why.
+    """
 
     kind: Literal["lease-holder", "superseded", "self"]
     pid: int
@@ -358,10 +362,10 @@ class AnsweredBy(Wire):
 
 
 class Repository(Wire):
-    """The checkout a brief is about; paths and names as they are.
+    """The checkout that a brief is about, with paths and names unchanged.
 
-    `head` is null where the branch has no commit yet, and where HEAD could not be read: then `head_unread` says why, and
-    `branch` and `detached` say nothing.
+    `head` is null if the branch has no commit yet, or if HEAD could not be read. In that case `head_unread` says why, and
+    `branch` and `detached` mean nothing.
     """
 
     root: str
@@ -393,5 +397,5 @@ class Brief(Wire):
 
     @property
     def fully_read(self) -> bool:
-        """Whether `--strict` is satisfied: HEAD and every section that is set up were read in full."""
+        """Whether HEAD and every section that is set up were read in full, as `--strict` demands."""
         return self.repository.head_unread is None and all(section.fully_read for section in self.sections)

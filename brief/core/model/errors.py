@@ -1,4 +1,4 @@
-"""Every fault a person may meet, each told as one sentence: what, where, which value, what to do."""
+"""Every error that a person may meet. Each is one sentence: what, where, which value, and what to do."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ GAVE_UP = 12
 
 
 class MajordomusError(Exception):
-    """A fault with a sentence for a person; `exit_code` for the shell and `http_status` for the wire."""
+    """An error whose message is a sentence, with an `exit_code` for the shell and an `http_status` for HTTP."""
 
     exit_code = FAILED
     http_status = 500
 
     @property
     def sentence(self) -> str:
-        """The fault as one sentence, never a traceback."""
+        """The error as one sentence, never a traceback."""
         return str(self)
 
 
 class UsageError(MajordomusError):
-    """The words or values of a call are such that it cannot go on."""
+    """The words or values of a call are unusable."""
 
     exit_code = USAGE
     http_status = 400
 
 
 class NotFoundError(MajordomusError):
-    """What the call names does not exist here."""
+    """The call names something that does not exist here."""
 
     http_status = 404
 
 
 class ConflictError(MajordomusError):
-    """What the call asks for stands against what is already so."""
+    """The call conflicts with the present state."""
 
     http_status = 409
 
 
 class RepositoryError(MajordomusError):
-    """There is no checkout here that a brief could be about: none, a bare one, or one that git refuses."""
+    """There is no usable checkout here: there is none, it is bare, or git refuses it."""
 
     exit_code = USAGE
     http_status = 400
 
 
 class GitError(MajordomusError):
-    """git did not answer, or answered that it failed."""
+    """git did not answer, or it failed."""
 
 
 class DocumentError(MajordomusError):
-    """A text that should be YAML is not, or not the strict kind; carries where, counted from 1."""
+    """A text is not valid YAML by the strict rules. `line` and `column` count from 1."""
 
     exit_code = USAGE
     http_status = 400
@@ -64,34 +64,34 @@ class DocumentError(MajordomusError):
 
 
 class PolicyError(MajordomusError):
-    """A policy that cannot be taken as it stands."""
+    """A policy is unusable as written."""
 
     exit_code = USAGE
     http_status = 400
 
 
 class StoreError(MajordomusError):
-    """The database of the repository cannot be read or written."""
+    """The repository's database cannot be read or written."""
 
 
 class SupersededError(MajordomusError):
-    """A newer server holds the repository: this one writes nothing more."""
+    """A newer server holds the repository, so this one no longer writes anything."""
 
     http_status = 409
 
 
 class NoServerError(MajordomusError):
-    """No server answers for this repository, and why."""
+    """No server answers for this repository. The message says why."""
 
     http_status = 503
 
 
 class RuntimeFolderError(MajordomusError):
-    """The folder for sockets is missing, foreign, a link, or open to others."""
+    """The socket folder is missing, belongs to another user, is a link, or is open to others."""
 
 
 class GaveUpError(MajordomusError):
-    """The wait was longer than the caller allowed."""
+    """The call waited longer than the caller allowed."""
 
     exit_code = GAVE_UP
     http_status = 504

@@ -1,4 +1,4 @@
-"""Whether all that a repository's briefs rest on is well: pure judgements of what was looked at, a sentence each."""
+"""The rules of `majordomus doctor`: each turns one observation into a finding with one sentence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FORECASTING_GIT = (2, 38)
 LEAST_BYTES, FEW_BYTES = 10 * 1024 * 1024, 200 * 1024 * 1024
 LEAST_FILES, FEW_FILES = 64, 256
 
-_TOLD = 3
-"""How many of several are named in one sentence."""
+_MOST_NAMED = 3
+"""How many names one sentence lists at most."""
 
 
 class Finding(Wire):
-    """One check: `ok`, `warn` where something is missing that can be done without, `fail` where something is broken."""
+    """The result of one check: `ok`, `warn` if something dispensable is missing, `fail` if something is broken."""
 
     name: str
     level: Literal["ok", "warn", "fail"]
@@ -32,7 +32,7 @@ class Finding(Wire):
 
 
 class Diagnosis(Wire):
-    """Every check of one checkout; `root` and `common_dir` are null where there is none."""
+    """All checks of one checkout. `root` and `common_dir` are null outside a checkout."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
@@ -50,17 +50,17 @@ class Diagnosis(Wire):
 
 
 def ok(name: str, sentence: str) -> Finding:
-    """A check that found all well."""
+    """A finding without a fault."""
     return Finding(name=name, level="ok", sentence=clean(wire(sentence), 600))
 
 
 def warn(name: str, sentence: str) -> Finding:
-    """A check that found something to mend one day; the sentence says what to do."""
+    """A finding that can wait. The sentence says what to do."""
     return Finding(name=name, level="warn", sentence=clean(wire(sentence), 600))
 
 
 def fail(name: str, sentence: str) -> Finding:
-    """A check that found something broken; the sentence says what to do."""
+    """A finding of something broken. The sentence says what to do."""
     return Finding(name=name, level="fail", sentence=clean(wire(sentence), 600))
 
 
@@ -68,23 +68,21 @@ def fail(name: str, sentence: str) -> Finding:
 
 
 def judge_lease(record: dict[str, Any] | None, absence: str, *, running: bool, startable: bool) -> Finding:
-    """The lease file: `absence` is why there is no record, `startable` whether a server could be held at all."""
+    """Check the lease file. `absence` is why there is no record, `startable` whether a server could start at all."""
+    if record is None and startable:
+        return ok("lease", "no server holds this repository; the next command that writes starts one")
     if record is None:
-        return ok("lease", "no server holds this repository; what writes starts one") if startable else _no(absence)
+        return fail("lease", absence)
     holder = f"epoch {record.get('epoch')}, pid {record.get('pid')}"
     if not running:
         return warn("lease", f"{holder} is gone and left its lease behind; majordomus serve ensure takes over")
     return ok("lease", f"{holder}, since {record.get('since')}")
 
 
-def _no(absence: str) -> Finding:
-    return fail("lease", absence)
-
-
 def judge_server(status: dict[str, Any] | None, why: str, ours: str, *, running: bool | None) -> Finding:
-    """What the holder answered, or `why` it did not; `running` is None where no lease names any."""
+    """Check the holder's answer, or `why` it gave none. `running` is None if no lease names a holder."""
     if running is None:
-        return ok("server", "none runs")
+        return ok("server", "none is running")
     if status is None:
         return fail("server", why) if running else warn("server", why)
     version = status.get("version")
@@ -93,7 +91,7 @@ def judge_server(status: dict[str, Any] | None, why: str, ours: str, *, running:
     if version != ours:
         return warn(
             "server",
-            f"outdated: it runs version {version} and this is {ours}; majordomus serve stop ends it, serve ensure begins anew",
+            f"outdated: it runs version {version} and this is {ours}; run majordomus serve stop, then serve ensure",
         )
     count = status.get("episodes")
     return ok("server", f"answers, version {version}, {count} open episode{'' if count == 1 else 's'}")
@@ -102,105 +100,100 @@ def judge_server(status: dict[str, Any] | None, why: str, ours: str, *, running:
 def judge_socket(
     path: str, found: tuple[int, int] | None, folder: tuple[int, int] | None, uid: int, *, running: bool
 ) -> Finding:
-    """The socket and the folder it lies in, each as mode and owner, None where it is not there."""
+    """Check the socket and its folder, each given as mode and owner, or None if it does not exist."""
     if found is None:
-        sentence = f"{path} is not there; majordomus serve ensure starts a server that answers"
+        sentence = f"{path} does not exist; majordomus serve ensure starts a server that answers"
         return fail("socket", sentence) if running else warn("socket", sentence)
     mode, owner = found
     if not stat.S_ISSOCK(mode):
-        return fail("socket", f"{path} is no socket; remove it and run majordomus serve ensure")
+        return fail("socket", f"{path} is not a socket; remove it and run majordomus serve ensure")
     if owner != uid:
         return fail("socket", f"{path} belongs to uid {owner}, not to you; remove the folder and set XDG_RUNTIME_DIR")
     for place, it, kept in (("socket", found, "600"), ("folder", folder or found, "700")):
         if stat.S_IMODE(it[0]) & 0o077:
             where = path if place == "socket" else path.rpartition("/")[0]
             return fail("socket", f"{where} is open to others (mode {stat.S_IMODE(it[0]):o}); run chmod {kept} {where}")
-    return ok("socket", f"{path}, yours alone")
+    return ok("socket", f"{path}, open to you alone")
 
 
 # ---------------------------------------------------------------- files
 
 
 def judge_policy(faults: Sequence[str], *, readable: bool, present: bool) -> Finding:
-    """The policy: a faulty key is dropped and all else holds; an unreadable file counts for nothing."""
+    """Check the policy. A faulty key is dropped and the rest applies; an unreadable file is ignored."""
     if faults:
-        told = f"{_some(faults)}; majordomus policy check tells all" if len(faults) > 1 else faults[0]
-        return warn("policy", told) if readable else fail("policy", told)
-    return ok("policy", "good" if present else "there is none, the defaults hold; majordomus init writes one")
+        sentence = f"{_some(faults)}; majordomus policy check lists them all" if len(faults) > 1 else faults[0]
+        return warn("policy", sentence) if readable else fail("policy", sentence)
+    return ok("policy", "good" if present else "there is none, so the defaults apply; majordomus init writes one")
 
 
 def judge_trust(fault: str | None, untrusted: Sequence[str]) -> Finding:
-    """The trust file, and the values that the policy asks for and that do not count."""
+    """Check the trust file, and the policy values that do not count because they are not trusted."""
     if fault is not None:
         return fail("trust", fault)
     if untrusted:
-        return warn(
-            "trust", f"the policy asks for {_some(untrusted)}, which does not count; see majordomus trust --list"
-        )
-    return ok("trust", "nothing is asked for that is not trusted")
+        return warn("trust", f"the policy sets {_some(untrusted)}, which is not trusted; see majordomus trust --list")
+    return ok("trust", "the policy sets nothing that is not trusted")
 
 
 def judge_database(path: str, damage: str | None, *, present: bool) -> Finding:
-    """The database: `damage` is what SQLite says of it, or why it cannot be read."""
+    """Check the database. `damage` is what SQLite reports, or why it cannot be read."""
     if damage is not None:
         return fail("database", damage)
-    return ok("database", f"{path} is whole" if present else "there is none yet; the first server makes it")
+    return ok("database", f"{path} is intact" if present else "there is none yet; the first server creates it")
 
 
 def judge_space(folder: str, free_bytes: int, free_files: int | None) -> Finding:
-    """The disk of the state folder, for its user; `free_files` None where the file system counts none."""
+    """Check the space left for the state folder. `free_files` is None if the file system does not count files."""
     left = f"{free_bytes // (1024 * 1024):,} MiB are free for {folder}"
     if free_bytes < LEAST_BYTES:
-        return fail("disk", f"{left}, too few to write a journal; make room")
+        return fail("disk", f"{left}, too little to write a journal; free some space")
     if free_files == 0:
-        return fail("disk", f"no file can be made in {folder}: its file system has no inode left; remove files")
+        return fail("disk", f"no file can be created in {folder}: its file system has no inodes left; remove files")
     if free_bytes < FEW_BYTES:
-        return warn("disk", f"{left}; make room before it runs out")
+        return warn("disk", f"{left}; free some space before it runs out")
     return ok("disk", left)
 
 
 # ---------------------------------------------------------------- git, zones, worktrees, limits
 
 
-def judge_git(version: tuple[int, int] | None, told: str, oldest: tuple[int, int]) -> Finding:
-    """The git on PATH: `told` is what it calls itself, `oldest` the version that is needed."""
+def judge_git(version: tuple[int, int] | None, described: str, oldest: tuple[int, int]) -> Finding:
+    """Check the git on PATH. `described` is its own output, `oldest` the version that is required."""
     if version is None:
-        return fail("git", f"{told!r} names no version; install git {_dotted(oldest)} or newer")
+        return fail("git", f"{described!r} names no version; install git {_dotted(oldest)} or newer")
     if version < oldest:
         return fail("git", f"{_dotted(version)} is too old; install git {_dotted(oldest)} or newer")
     if version < FORECASTING_GIT:
         needed = _dotted(FORECASTING_GIT)
-        return warn("git", f"{_dotted(version)} forecasts no conflicts; install git {needed} or newer for that")
-    return ok("git", told)
+        return warn("git", f"{_dotted(version)} cannot forecast conflicts; install git {needed} or newer for that")
+    return ok("git", described)
 
 
 def judge_zones(name: str, fault: str | None, *, has_tzdata: bool) -> Finding:
-    """The zone in force, and whether zones are known at all."""
+    """Check the time zone in force, and whether zones are known at all."""
     if not has_tzdata:
-        return fail("zones", "no time zone is known here; install tzdata")
+        return fail("zones", "no time zones are known here; install tzdata")
     return warn("zones", fault) if fault is not None else ok("zones", f"{name} is in force")
 
 
 def judge_worktrees(count: int, lost: Sequence[str], locked: Sequence[str] = ()) -> Finding:
-    """The checkouts that git lists, the names of those that are gone or could be pruned, and of those it keeps so.
+    """Check the checkouts that git lists: `lost` are gone or prunable, `locked` are locked and their folder is away.
 
-    `git worktree prune` never removes a locked one: its folder may lie on a drive that is not mounted.
+    `git worktree prune` never removes a locked one, because its folder may lie on a drive that is not mounted.
     """
-    told = [f"{_some(lost)} gone or prunable; git worktree prune forgets them"] if lost else []
-    told += (
-        [f"{_some(locked)} locked, and the folder is away; git worktree unlock lets prune forget them"]
-        if locked
-        else []
-    )
-    if told:
-        return warn("worktrees", f"of {count}: {'; '.join(told)}")
-    return ok("worktrees", f"{count} {'is' if count == 1 else 'are'} there")
+    faults = [f"{_some(lost)} gone or prunable; git worktree prune forgets them"] if lost else []
+    if locked:
+        faults.append(f"{_some(locked)} locked, and the folder is away; git worktree unlock lets prune forget them")
+    if faults:
+        return warn("worktrees", f"of {count}: {'; '.join(faults)}")
+    return ok("worktrees", f"{count} present")
 
 
 def judge_descriptors(limit: int | None) -> Finding:
-    """How many files a process may have open, None for any number."""
+    """Check how many files a process may have open, None for no limit."""
     if limit is None:
-        return ok("descriptors", "any number of files may be open")
+        return ok("descriptors", "any number of files may be open at once")
     if limit < LEAST_FILES:
         return fail("descriptors", f"only {limit} files may be open at once; raise it with ulimit -n {FEW_FILES * 4}")
     if limit < FEW_FILES:
@@ -209,18 +202,18 @@ def judge_descriptors(limit: int | None) -> Finding:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - _TOLD
-    return ", ".join(clean(wire(name), 200) for name in names[:_TOLD]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MOST_NAMED
+    return ", ".join(clean(wire(name), 200) for name in names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _dotted(version: tuple[int, int]) -> str:
     return ".".join(map(str, version))
 
 
-# ---------------------------------------------------------------- for a person
+# ---------------------------------------------------------------- text
 
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
-    """A line for each check: level, name, sentence."""
+    """One line for each check: level, name, sentence."""
     width = max((len(finding.name) for finding in diagnosis.findings), default=0)
     return "".join(f"{one.level:<4}  {one.name:<{width}}  {one.sentence}\n" for one in diagnosis.findings)

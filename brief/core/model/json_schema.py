@@ -1,4 +1,4 @@
-"""A model as a published JSON Schema of the 2020-12 dialect."""
+"""Render a model as a published JSON Schema (dialect 2020-12)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 
 class _Untitled(GenerateJsonSchema):
-    """The schema without a title for each field: the name of a key is its title."""
+    """A schema generator that gives fields no title, because the key is title enough."""
 
     schema_dialect = "https://json-schema.org/draft/2020-12/schema"
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic asks with the field's schema
-        """Never, whatever the field."""
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic passes the field's schema
+        """Never."""
         return False
 
 
 def schema_text(model: type[BaseModel], title: str, mode: JsonSchemaMode) -> str:
-    """The schema of what `model` takes (`validation`) or of what it writes (`serialization`), as text."""
+    """The schema text of the input (`validation`) or output (`serialization`) of `model`."""
     _build(model)
     schema = model.model_json_schema(schema_generator=_Untitled, mode=mode)
     schema = {"$schema": _Untitled.schema_dialect, **schema, "title": title}
@@ -28,7 +28,7 @@ def schema_text(model: type[BaseModel], title: str, mode: JsonSchemaMode) -> str
 
 
 def _build(model: type[BaseModel]) -> None:
-    """Build the model and those of its fields: a default that is a model can only be written once that is built."""
+    """Build the model and the models of its fields: a default that is a model can only be serialized once built."""
     for field in model.model_fields.values():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             _build(field.annotation)

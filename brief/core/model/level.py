@@ -1,4 +1,4 @@
-"""How urgent a row is."""
+"""The urgency of a row."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How urgent a row is; it orders and colours, it never reorders sending."""
+    """The urgency of a row. It decides order and colour in a brief, never the order of sending."""
 
     HIGH = "HIGH"
     NORMAL = "NORMAL"
 
 
 URGENCY = {Level.HIGH: 0, Level.NORMAL: 1}
-"""The order of the levels, the most urgent first."""
+"""The sort key of each level; the most urgent comes first."""

@@ -1,4 +1,4 @@
-"""What travels: the base of every model on the wire, and moments in UTC."""
+"""The base of every model on the wire, and moments in UTC."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.core.model.wire_time import wire_time
 
 def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise ValueError("a moment on the wire carries its zone")
+        raise ValueError("a moment on the wire must carry its zone")
     return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
 
 
@@ -25,7 +25,7 @@ Moment = Annotated[
 
 
 class Wire(BaseModel):
-    """What travels: frozen, and lenient towards fields of a newer version."""
+    """A model on the wire: frozen, and tolerant of fields from a newer version."""
 
     model_config = ConfigDict(
         frozen=True,

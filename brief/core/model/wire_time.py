@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def wire_time(moment: datetime) -> str:
-    """The spelling of a moment on the wire: UTC, whole seconds where it has none smaller, `Z` at the end."""
+    """A moment as ISO 8601 in UTC, ending in `Z`, with a fraction of a second only if it has one."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

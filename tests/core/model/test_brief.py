@@ -25,7 +25,7 @@ EVERY = [(name, status) for name in SECTIONS for status in Status]
 LIES: list[tuple[Status, dict[str, Any], str]] = [
     *((status, {"data": DATA["state"]}, "cannot carry data") for status in NOT_ASKED),
     *((status, {"as_of": NOW}, "was never read") for status in NOT_ASKED),
-    *((status, {"as_of": None}, "must say as of when") for status in ASKED),
+    *((status, {"as_of": None}, "must have as_of") for status in ASKED),
     *((status, {"reason": None}, "must say why") for status in Status if status is not Status.READ),
     *((status, {"reason": ""}, "must say why") for status in Status if status is not Status.READ),
 ]
@@ -133,5 +133,5 @@ def test_moments_travel_in_utc() -> None:
 
 def test_a_moment_without_a_zone_is_refused() -> None:
     """A wall clock reading that does not say where it was read is no moment."""
-    with pytest.raises(ValidationError, match="carries its zone"):
+    with pytest.raises(ValidationError, match="must carry its zone"):
         TypeAdapter(Moment).validate_python(NOW.replace(tzinfo=None))

@@ -59,7 +59,7 @@ def test_lease() -> None:
         ),
         (None, True, "fail", "silent"),
         (None, False, "warn", "silent"),
-        (None, None, "ok", "none runs"),
+        (None, None, "ok", "none is running"),
     ],
 )
 def test_server(status: dict[str, Any] | None, running: bool | None, level: str, word: str) -> None:
@@ -70,12 +70,12 @@ def test_server(status: dict[str, Any] | None, running: bool | None, level: str,
 @pytest.mark.parametrize(
     ("found", "folder", "level", "word"),
     [
-        (SOCKET, FOLDER, "ok", "yours alone"),
+        (SOCKET, FOLDER, "ok", "open to you alone"),
         ((stat.S_IFSOCK | 0o666, 1000), FOLDER, "fail", "chmod 600 /run/m/a.sock"),
         (SOCKET, (stat.S_IFDIR | 0o755, 1000), "fail", "chmod 700 /run/m"),
-        ((stat.S_IFREG | 0o600, 1000), FOLDER, "fail", "no socket"),
+        ((stat.S_IFREG | 0o600, 1000), FOLDER, "fail", "not a socket"),
         ((stat.S_IFSOCK | 0o600, 1), FOLDER, "fail", "uid 1"),
-        (None, FOLDER, "fail", "not there"),
+        (None, FOLDER, "fail", "does not exist"),
     ],
 )
 def test_socket(found: tuple[int, int] | None, folder: tuple[int, int], level: str, word: str) -> None:
@@ -85,7 +85,7 @@ def test_socket(found: tuple[int, int] | None, folder: tuple[int, int], level: s
 
 def test_socket_of_a_server_that_is_gone() -> None:
     """That a server which is gone has no socket breaks nothing."""
-    told(judge_socket("/run/m/a.sock", None, None, 1000, running=False), "warn", "not there")
+    told(judge_socket("/run/m/a.sock", None, None, 1000, running=False), "warn", "does not exist")
 
 
 def test_policy() -> None:
@@ -105,8 +105,8 @@ def test_trust() -> None:
 
 
 def test_database() -> None:
-    """A database is whole, not there yet, or broken with SQLite's own words."""
-    told(judge_database("/s/m.db", None, present=True), "ok", "whole")
+    """A database is intact, not there yet, or broken with SQLite's own words."""
+    told(judge_database("/s/m.db", None, present=True), "ok", "intact")
     told(judge_database("/s/m.db", None, present=False), "ok", "none yet")
     told(judge_database("/s/m.db", "malformed", present=True), "fail", "malformed")
 
@@ -117,8 +117,8 @@ def test_database() -> None:
         (10_000 * MIB, 5, "ok", "10,000 MiB"),
         (10_000 * MIB, None, "ok", "MiB"),
         (10_000 * MIB, 0, "fail", "inode"),
-        (200 * MIB - 1, 5, "warn", "make room"),
-        (10 * MIB - 1, 5, "fail", "too few"),
+        (200 * MIB - 1, 5, "warn", "free some space"),
+        (10 * MIB - 1, 5, "fail", "too little"),
     ],
 )
 def test_space(free: int, files: int | None, level: str, word: str) -> None:
@@ -146,7 +146,7 @@ def test_zones_worktrees_descriptors() -> None:
     told(judge_zones("UTC", None, has_tzdata=True), "ok", "UTC")
     told(judge_zones("UTC", "timezone is 'x'", has_tzdata=True), "warn", "timezone")
     told(judge_zones("UTC", None, has_tzdata=False), "fail", "tzdata")
-    told(judge_worktrees(1, []), "ok", "1 is there")
+    told(judge_worktrees(1, []), "ok", "1 present")
     told(judge_worktrees(3, ["/a\x1b[1m"]), "warn", "/a gone", "prune forgets")
     sentence = judge_worktrees(3, [], ["/b"]).sentence
     assert "/b locked" in sentence
