@@ -34,6 +34,7 @@ from brief.fastpath.locate import Located
 from brief.git.place import checkout_at, head_of, repository
 from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout
+from brief.notices.read_receipts import receipts_path
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.notices.told_fixes import ToldFixes
 from brief.policy import Policy, PolicyCache, switch_reason
@@ -267,9 +268,16 @@ class RepositoryService:
             told,
             self._sessions.version,
             self._seen.signature(),
+            self._receipts(query),
             observed,
             _derive_lock(state),
         )
+
+    def _receipts(self, query: SectionQuery) -> object:
+        """What changes with what the one who asks has acknowledged."""
+        own = own_episode(self.context, query) if query.session is None else None
+        session = own.episode.id if own else query.session
+        return stamp(receipts_path(self.context.state_dir, session)) if session else None
 
     def _listing(self, patience_s: float) -> tuple[Checkout, ...] | type[GitError]:
         """The checkouts, or what kept git from listing them in time."""

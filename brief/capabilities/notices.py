@@ -56,7 +56,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.done",
         kind="command",
-        title="Set a notice to done, or a recurring one to its next time",
+        title="Set a notice to done, or a recurring one to its next time, once until it is due again",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.end_alert,
@@ -67,7 +67,8 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.ack",
         kind="command",
-        title="Note that this session has read a courtesy, so that it is not shown it again",
+        title="Note that this session has read a courtesy or an alert: it is not told it again, and all others are; locks, "
+        "bug-deps and what is due by a day stay until they are done",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.acknowledge_alert,

@@ -269,8 +269,8 @@ COMMANDS: tuple[Command, ...] = (
             ("--body", {"help": "more lines, in Markdown", "metavar": "BODY"}),
             ("--priority", {"help": "0 to 10; 5 unless said, 8 for a bug-dep", "type": int, "metavar": "PRIORITY"}),
             ("--severity", {"help": "how long it is shown without dates", "choices": ("high", "normal", "low")}),
-            ("--expires", {"help": "the day or moment until which it is shown", "metavar": "EXPIRES"}),
-            ("--fires-on", {"help": "the day or moment from which it is due", "metavar": "FIRES_ON"}),
+            ("--expires", {"help": "the day or moment with which it is over: 2027-01-31 is shown last on the 30th", "metavar": "EXPIRES"}),
+            ("--fires-on", {"help": "the day or moment with which it begins to be due and shown", "metavar": "FIRES_ON"}),
             ("--recurring", {"help": "how often it is due again (daily, weekdays, weekly, monthly, yearly)", "choices": ("daily", "weekdays", "weekly", "monthly", "yearly"), "metavar": "RECURRING"}),
             ("--audience", {"help": "owner keeps it from every text for a model", "choices": ("all", "owner")}),
             ("--applies-when", {"help": "whom it concerns, as a rule", "metavar": "APPLIES_WHEN"}),
@@ -282,7 +282,7 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.done",
         ("alerts", "done"),
-        "Set a notice to done, or a recurring one to its next time",
+        "Set a notice to done, or a recurring one to its next time, once until it is due again",
         (
             ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
             ("slug", {"metavar": "SLUG", "help": "the name of the notice, or the path of its file"}),
@@ -293,7 +293,7 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.ack",
         ("alerts", "ack"),
-        "Note that this session has read a courtesy, so that it is not shown it again",
+        "Note that this session has read a courtesy or an alert: it is not told it again, and all others are; locks, bug-deps and what is due by a day stay until they are done",
         (
             ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
             ("slug", {"metavar": "SLUG", "help": "the name of the notice, or the path of its file"}),

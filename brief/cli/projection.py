@@ -63,7 +63,7 @@ def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> d
     for name, own in ((name, own) for name, field in fields.items() if (own := find_mark(field, OwnersOwn))):
         given[name] = _shows_own(name, own, asked=bool(given[name]))
     if "session" in given:
-        given["session"] = given["session"] or os.environ.get(SESSION) or None
+        given["session"] = given["session"] or os.environ.get(SESSION, "").strip() or None
     if capability.output is Rendered and given["width"] is None and given["format"] == "text":
         given["width"] = terminal_columns()
     known = {name: value for name, value in given.items() if value is not None}

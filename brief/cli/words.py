@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from brief.core.model.errors import USAGE
+from brief.fastpath.arguments import MAY_BE_BLANK
 from brief.fastpath.output import put, tell
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class Parser(argparse.ArgumentParser):
         if left:
             options = [option for action in self._actions for option in action.option_strings]
             self.error(_unknown(left[0].partition("=")[0], options if left[0].startswith("-") else []))
+        for action in self._actions:
+            if action.dest not in MAY_BE_BLANK and _is_blank(getattr(read, action.dest, None)):
+                name = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+                way = "give a value" if action.required else "give a value, or leave it out"
+                self.error(f"{name} is blank; {way}")
         return read, left
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - help is asked for, so it is an answer
@@ -52,6 +58,12 @@ class Parser(argparse.ArgumentParser):
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
                 return f"{action.metavar} is missing; known are {', '.join(action.choices)}"
         return None
+
+
+def _is_blank(value: object) -> bool:
+    """Whether a value was given, and is or holds nothing but white space."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(one, str) and not one.strip() for one in values)
 
 
 def _sentence(message: str) -> str:

@@ -17,6 +17,10 @@ MOST_BYTES = 32_768
 """A call with more text than this is left to the whole command."""
 
 
+MAY_BE_BLANK = ("body",)
+"""Fields that may be given without text; all others that are blank are a mistake."""
+
+
 def is_models_shell() -> bool:
     """Whether a client gave this shell to a model. Owner-only notices are not shown in such a shell."""
     return bool(os.environ.get("CLAUDECODE"))
@@ -63,7 +67,7 @@ def _read(call: Arguments, words: list[str]) -> Arguments | None:
         word = words[at]
         at += 1
         if not word.startswith("-"):
-            if not word or not positionals or not _put(call, *positionals.pop(0)[:2], word):
+            if not positionals or not _put(call, *positionals.pop(0)[:2], word):
                 return None
             continue
         name, is_joined, value = word.partition("=")
@@ -94,7 +98,8 @@ def _set(call: Arguments, name: str, value: str) -> bool:
     """Set an option. False if it does not accept the value."""
     if name == "--root":
         call.root = value
-    elif name == "--strict":
+        return bool(value.strip())
+    if name == "--strict":
         call.strict = True
     elif name == "--line":
         call.format = "line"
@@ -110,6 +115,8 @@ def _set(call: Arguments, name: str, value: str) -> bool:
 def _put(call: Arguments, field: str, kind: Type, text: str, *, is_repeatable: bool = False) -> bool:
     """Set a field from `text`; a later value replaces an earlier one. False if `text` is not a value of the type."""
     value: object = text
+    if kind not in ("flag", "owner") and not text.strip() and field not in MAY_BE_BLANK:
+        return False
     if kind == "owner" and is_models_shell():
         return False
     if kind in ("flag", "owner"):

@@ -89,7 +89,7 @@ def _request(call: Arguments, here: Located) -> tuple[list[tuple[str, str]], dic
     fields = call.fields
     options = call.entry[6]
     if "--session" in options and not fields.get("session"):
-        fields["session"] = os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+        fields["session"] = os.environ.get("CLAUDE_CODE_SESSION_ID", "").strip() or None
     for field, kind, _ in options.values():
         if kind == "person" and not is_models_shell():
             fields[field] = True

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
+from datetime import datetime
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
@@ -22,14 +25,15 @@ from brief.core.notices.follow_up import fix_key
 from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity
 from brief.core.notices.notice_text import ended
 from brief.core.notices.relevance import fault
+from brief.core.notices.visibility import Hidden, Shown, judge, may_be_acknowledged, never_shown
 from brief.core.text.sanitize import clean, wire
-from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes
+from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
 from brief.handlers.shape import FileName, SessionInputs, Words
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn
-from brief.notices.read_receipts import mark_seen
-from brief.notices.writing import create, set_done
+from brief.notices.read_receipts import mark_acknowledged
+from brief.notices.writing import create, preview, set_done
 from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
@@ -47,8 +51,14 @@ class AddInputs(SessionInputs):
     body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
     priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said, 8 for a bug-dep")
     severity: Severity | None = Field(default=None, description="how long it is shown without dates")
-    expires: str | None = Field(default=None, max_length=40, description="the day or moment until which it is shown")
-    fires_on: str | None = Field(default=None, max_length=40, description="the day or moment from which it is due")
+    expires: str | None = Field(
+        default=None,
+        max_length=40,
+        description="the day or moment with which it is over: 2027-01-31 is shown last on the 30th",
+    )
+    fires_on: str | None = Field(
+        default=None, max_length=40, description="the day or moment with which it begins to be due and shown"
+    )
     recurring: Recurring | None = Field(default=None, description="how often it is due again")
     audience: Audience | None = Field(default=None, description="owner keeps it from every text for a model")
     applies_when: str | None = Field(default=None, max_length=1_000, description="whom it concerns, as a rule")
@@ -97,9 +107,11 @@ async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
     def work() -> Noticed:
         _refuse_unfit(asked)
         request = service.request_context(asked.root, asked.session)
-        fields = _fields(asked, request.query.checkout)
-        made = create(_folders(service, request)[0], fields, ended(asked.body), service.now())
-        return _noticed("added", made.notice, made.path)
+        fields, now, (days, _, _) = _fields(asked, request.query.checkout), service.now(), zone(request.query.settings)
+        if reason := never_shown(preview(fields, now), now, days):
+            raise UsageError(reason)
+        made = create(_folders(service, request)[0], fields, ended(asked.body), now)
+        return _noticed("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
 
     return await in_thread(work)
 
@@ -116,6 +128,8 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
             with contextlib.suppress(StoreError, SupersededError):
                 tell_fixes(service, request.query)  # so that one that was reopened meanwhile is told again
         done = set_done(_folders(service, request), asked.slug, service.now(), days)
+        if done.was_done and done.fires_on is not None:
+            return _noticed("was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed")
         if done.was_done:
             return _noticed("was done", done.notice, done.path, _told_late(service, request, done.notice))
         if done.fires_on is not None:
@@ -128,19 +142,21 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
 
 
 async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
-    """Note that a session has read a courtesy, so that no channel shows it that session again."""
+    """Note that a session has read a courtesy or an alert, so that it is not told it again; others still are."""
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
         session = service.episode_meant(request.query)
         found = find(_folders(service, request), asked.slug)
         _, notice = content(found.file)
-        if notice.kind is not Kind.COURTESY:
+        if not may_be_acknowledged(notice):
+            due = ", due by a day" if notice.kind is Kind.ALERT else ""
             raise UsageError(
-                f"{clean(notice.slug)} is of kind {notice.kind}, shown until it is done or its time is over"
+                f"{clean(notice.slug)} is of kind {notice.kind}{due}, shown until it is done or its time is over: "
+                f"{_way_to_end(notice)}"
             )
-        marked = mark_seen(service.context.state_dir, session, [notice.slug])
-        before = "" if marked else ", who had read it before"
+        is_new = mark_acknowledged(service.context.state_dir, session, notice.slug)
+        before = "" if is_new else ", who had read it before"
         return _noticed("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
 
     return await in_thread(work)
@@ -214,6 +230,23 @@ def _refuse_held(notice: Notice | None, session: str | None) -> None:
             f"{clean(notice.slug)} is a lock of session {clean(notice.session_id or '', 60)}, which ends it with "
             f"{place}; where that session is gone, add --force"
         )
+
+
+def _way_to_end(notice: Notice) -> str:
+    if notice.kind is Kind.LOCK:
+        return f"majordomus lock release {clean(shlex.quote(notice.component or 'COMPONENT'), 200)} ends it"
+    return f"majordomus alerts done {clean(notice.slug)} ends it"
+
+
+def _what_follows(service: RepositoryService, notice: Notice, now: datetime, days: ZoneInfo) -> str | None:
+    """What becomes of a new notice that is not simply shown: who is told of a bug-dep, or from which day it is shown."""
+    if notice.kind is Kind.BUG_DEP:
+        return f"once it is done, {who_is_told(service, notice)}"
+    verdict = judge(notice, now, days)
+    if isinstance(verdict, Hidden):
+        return f"{verdict.reason}, and is shown from then on; until then majordomus reminders lists it"
+    is_overdue = isinstance(verdict, Shown) and verdict.fired and (verdict.urgency or 0) < 0
+    return f"due already: {verdict.countdown}" if is_overdue and isinstance(verdict, Shown) else None
 
 
 def _readable(found: Found) -> Notice | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pydantic import Field
 
 from brief.core.model.brief import EpisodeState
+from brief.core.model.errors import UsageError
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
@@ -16,7 +17,7 @@ from brief.handlers.shape import Inputs, SessionInputs
 from brief.handlers.succession import take_over
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.handover import leave
-from brief.sessions.processes import find_process
+from brief.sessions.processes import find_process, has_no_process
 from brief.support.daemon_threads import in_thread
 
 
@@ -58,7 +59,12 @@ class Episodes(Wire):
 
 
 async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpisode:
-    """Open an episode in the checkout; without an id it gets a new UUID."""
+    """Open an episode in the checkout; without an id it gets a new UUID. Raises UsageError where its process is none."""
+    if asked.pid is not None and has_no_process(asked.pid):
+        raise UsageError(
+            f"pid {asked.pid}: no process has this number where the server runs; give that of one that runs there, or "
+            "leave out --pid, and the episode stays open until it is closed or not heard for seven days"
+        )
     return await in_thread(lambda: opened(service, service.request_context(asked.root), asked))
 
 
@@ -71,7 +77,7 @@ def opened(
     """
     is_new = asked.session is not None and service.board.episode(asked.session) is None
     known = service.board.open(
-        asked.session or str(uuid.uuid4()),
+        str(uuid.uuid4()) if asked.session is None else asked.session,
         provider=asked.provider,
         checkout=request.query.checkout,
         branch=request.repository.branch,

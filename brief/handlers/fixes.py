@@ -91,6 +91,16 @@ def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
     return f"the next session of {checkout} is told in its brief"
 
 
+def who_is_told(service: RepositoryService, notice: Notice) -> str:
+    """Who is told once a bug-dep that was just placed is done, and what to do where it names no session."""
+    placed_by, checkout = _waits(service, notice)
+    if placed_by is not None and placed_by.is_open:
+        return f"session {placed_by.id} is told"
+    if notice.session_id:
+        return f"session {notice.session_id} is told, or the next one of {checkout} where that is not open then"
+    return f"the next session of {checkout} is told, since it names none (--session ID names one)"
+
+
 def _tell_if_ours(service: RepositoryService, notice: Notice) -> None:
     """A clone brings other people's notices along: only who is or was here can wait for one."""
     key = fix_key(notice)

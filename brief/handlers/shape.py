@@ -46,7 +46,10 @@ class SessionInputs(Inputs):
     """An input that may name the episode it is about."""
 
     session: str | None = Field(
-        default=None, max_length=200, description="the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID"
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID",
     )
 
 

@@ -12,7 +12,7 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
-from brief.handlers.episodes import OpenInputs, open_episode
+from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.heartbeat import MindedInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, handed_out
 from brief.handlers.waking import rules_for
@@ -115,8 +115,8 @@ def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None
 async def _opened(service: RepositoryService, asked: WaitInputs) -> None:
     """Open the episode of a session that is not open: such a process is started where a session begins or is idle."""
     idle = EpisodeState.IDLE
-    opened = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
-    await open_episode(service, opened)
+    said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
+    await in_thread(lambda: opened(service, service.request_context(asked.root), said))
 
 
 async def _state(service: RepositoryService, session: str) -> EpisodeState:

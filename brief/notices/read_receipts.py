@@ -1,4 +1,4 @@
-"""Which courtesies a session has seen: one small file a session, in which each is marked once, whoever showed it."""
+"""Which courtesies a session has seen and which notices it acknowledged: one small file a session, each marked once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> froz
         return None
     try:
         refuse_unproven(state_dir)
-        marks = _marks(_read(_path(state_dir, session_id)))
+        marks = _marks(_read(receipts_path(state_dir, session_id)))
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnreadableFileError, UnprovenStateError):
@@ -47,18 +47,40 @@ def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) ->
     """
     if not _is_known(session_id) or not slugs:
         return frozenset()
+    slug_of = {_mark(slug): slug for slug in slugs}
+    return frozenset(slug_of[mark] for mark in _add(state_dir, session_id, slug_of.keys()))
+
+
+def _add(state_dir: str, session_id: str | None, marks: Collection[bytes]) -> frozenset[bytes]:
     refuse_if_superseded()
     refuse_unproven(state_dir)
-    path = _path(state_dir, session_id)
+    path = receipts_path(state_dir, session_id)
     with told(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = open_file(path, flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mend=True)
     try:
         hold(descriptor, path)
         with told(path):
-            return _added(descriptor, path, slugs)
+            return _added(descriptor, path, marks)
     finally:
         os.close(descriptor)
+
+
+def acknowledged(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
+    """Those of the slugs that the session acknowledged, as far as that can be read: where not, all are told again."""
+    if not slugs or not _is_known(session_id):
+        return frozenset()
+    try:
+        refuse_unproven(state_dir)
+        marks = _marks(_read(receipts_path(state_dir, session_id)))
+    except (OSError, UnreadableFileError, UnprovenStateError):
+        return frozenset()
+    return frozenset(slug for slug in slugs if _acknowledgement(slug) in marks)
+
+
+def mark_acknowledged(state_dir: str, session_id: str, slug: str) -> bool:
+    """Mark a notice as acknowledged by the session, and so as seen; whether it was not before. Raises what `mark_seen` does."""
+    return _acknowledgement(slug) in _add(state_dir, session_id, {_mark(slug), _acknowledgement(slug)})
 
 
 def prune_seen(state_dir: str, now: datetime) -> int:
@@ -91,8 +113,8 @@ def _is_known(session_id: str | None) -> bool:
     return bool(session_id and session_id.strip())
 
 
-def _path(state_dir: str, session_id: str | None) -> str:
-    """The file of a session; its id is other people's text, and never the name of a file."""
+def receipts_path(state_dir: str, session_id: str | None) -> str:
+    """The file of a session's marks; its id is other people's text, and never the name of a file."""
     return f"{state_dir}/seen/{digest((session_id or '').strip(), characters=32)}"
 
 
@@ -108,21 +130,25 @@ def _mark(slug: str) -> bytes:
     return digest(slug, characters=32).encode()
 
 
+def _acknowledgement(slug: str) -> bytes:
+    return digest("acknowledged", slug, characters=32).encode()
+
+
 def _marks(content: bytes) -> frozenset[bytes]:
     return frozenset(content.split(b"\n"))
 
 
-def _added(descriptor: int, path: str, slugs: Collection[str]) -> frozenset[str]:
-    """The slugs that are marked now and were not before; the file is held."""
+def _added(descriptor: int, path: str, wanted: Collection[bytes]) -> frozenset[bytes]:
+    """The marks that are in the file now and were not before; the file is held."""
     found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(slugs):
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(wanted):
         raise NoticeError(f"{wire(path)} cannot hold what the session has seen; remove it")
     before = os.pread(descriptor, _MOST, 0)
     marks = _marks(before)
-    new = frozenset(slug for slug in slugs if _mark(slug) not in marks)
+    new = frozenset(wanted) - marks
     # A crash may have cut the last mark short, and the next must not be glued to it.
     torn = b"\n" if before and not before.endswith(b"\n") else b""
     if new:
         refuse_if_superseded()
-        os.write(descriptor, torn + b"".join(_mark(slug) + b"\n" for slug in sorted(new)))
+        os.write(descriptor, torn + b"".join(mark + b"\n" for mark in sorted(new)))
     return new

@@ -15,7 +15,7 @@ from brief.core.model.errors import DocumentError, UsageError
 from brief.core.notices.locks import is_session_id
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When, parse
 from brief.core.notices.notice_text import changed, written
-from brief.core.notices.recurrence import DAY_FIELD, moved
+from brief.core.notices.recurrence import DAY_FIELD, DONE_FIELD, is_done_until_due, moved
 from brief.core.notices.slug import slug
 from brief.core.text.sanitize import clean, wire
 from brief.notices.finding import content, find
@@ -34,7 +34,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a notice that was set to done: over, or due again on `fires_on`. `was_done`: it was so before."""
+    """What became of a notice that was set to done: over, or due again on `fires_on`.
+
+    `was_done`: it was so before, and nothing was changed.
+    """
 
     notice: Notice
     path: str
@@ -52,6 +55,12 @@ def create(folder: str, fields: Mapping[str, Any], body: str, now: datetime) -> 
     """
     tries = (put(folder, name, fields, body, now) for name in numbered(_slug(fields)) if not in_use(folder, name))
     return next(made for made in tries if made)
+
+
+def preview(fields: Mapping[str, Any], now: datetime) -> Notice:
+    """The notice that `create` would write with these fields; raises DocumentError for what is no notice."""
+    made = {**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}
+    return parse(wire(written(made, "")).encode(), "preview")
 
 
 def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written | None:
@@ -109,7 +118,7 @@ def check_owner(session_id: str | None) -> None:
 def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -> Done:
     """Set the notice with this slug or path to done; one that recurs stays active and moves to its next occurrence.
 
-    Only the lines that say so are rewritten. Raises NotFoundError, ConflictError where two notices have the slug,
+    One that recurs and was done is left alone until it is due again, so that no occurrence is skipped. Only the lines that say so are rewritten. Raises NotFoundError, ConflictError where two notices have the slug,
     DocumentError where the file is no notice, NoticeError where it cannot be written.
     """
     found = find(folders, name)
@@ -117,6 +126,8 @@ def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -
         raw, notice = content(found.file)
         if notice.status is NoticeStatus.DONE:
             return Done(notice, found.file.path, None, was_done=True)
+        if is_done_until_due(notice, now, zone):
+            return Done(notice, found.file.path, notice.fires_on, was_done=True)
         changes = _changes(notice, now, zone)
         after = rewrite(found.file, raw, changes)
     recurs = after.status is not NoticeStatus.DONE
@@ -142,4 +153,4 @@ def _changes(notice: Notice, now: datetime, zone: ZoneInfo) -> dict[str, Any]:
     if following is None:
         return {"status": str(NoticeStatus.DONE)}
     day = {} if following.recurs_day is None else {DAY_FIELD: following.recurs_day}
-    return {"fires_on": following.fires_on, **day}
+    return {"fires_on": following.fires_on, **day, DONE_FIELD: now.astimezone(UTC).replace(microsecond=0)}

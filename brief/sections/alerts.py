@@ -17,10 +17,11 @@ from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
-from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, judge, may_be_acknowledged, order
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import Known, Unknown
 from brief.git.place import checkout_at, head_of, primary_root
+from brief.notices.read_receipts import acknowledged
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sections.notice_folders import notice_folders
@@ -48,7 +49,8 @@ _PLURAL = {Kind.COURTESY: "courtesies"}
 class Judged:
     """What lay in the folders, judged: `shown` in order, and the rest with the reasons.
 
-    `upcoming` are those of `hidden` that concern the one who asks once their day has come, the next first.
+    `upcoming` are those of `hidden` that concern the one who asks once their day has come, the next first;
+    `acknowledged` are those that the one who asks has acknowledged, and is not told again.
     """
 
     snapshot: NoticeSnapshot
@@ -56,6 +58,7 @@ class Judged:
     hidden: tuple[Hidden, ...]
     expired: tuple[Expired, ...]
     upcoming: tuple[Hidden, ...] = ()
+    acknowledged: tuple[Shown, ...] = ()
 
     @property
     def unread(self) -> Unread:
@@ -97,6 +100,17 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
     )
 
 
+def without_acknowledged(context: SectionContext, found: Judged, session: str | None) -> Judged:
+    """The same without what the session acknowledged, which is kept apart."""
+    may_be = {one.notice.slug for one in found.shown if may_be_acknowledged(one.notice)}
+    slugs = acknowledged(context.state_dir, session, may_be)
+    if not slugs:
+        return found
+    of_session = tuple(one for one in found.shown if one.notice.slug in slugs)
+    rest = tuple(one for one in found.shown if one.notice.slug not in slugs)
+    return replace(found, shown=rest, acknowledged=of_session)
+
+
 def _concerns(notice: Notice, focus: Focus) -> bool:
     return applies(notice.applies_when, focus) is not Truth.NO
 
@@ -130,16 +144,18 @@ def listed(
     Of equal urgency, locks come before files that could not be read, since those may be locks, and all else after them.
     What is left out is counted, and its text never made.
     """
-    shown = [one for one in found.shown if one.notice.audience in audiences]
-    upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     own = _readable(lambda: own_episode(context, query), None)
     own_id = own.episode.id if own else None
+    found = without_acknowledged(context, found, own_id or query.session)
+    shown = [one for one in found.shown if one.notice.audience in audiences]
+    read = [one for one in found.acknowledged if one.notice.audience in audiences]
+    upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     reason = _unreadable(found.unread)
     ordered = _ordered(found.snapshot, shown, own_id)
     rest = ordered[most:] if most is not None else []
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
-        headline=_headline([one.notice for one in shown], len(upcoming), in_full=reason is None),
+        headline=_headline([one.notice for one in shown], len(upcoming), len(read), in_full=reason is None),
         rows=(
             *(make() for _, make in ordered[:most]),
             *(Row(text=_row_text(one.notice, "", one.countdown)) for one in upcoming),
@@ -148,8 +164,9 @@ def listed(
         omitted_urgent=sum(level is not Level.NORMAL for level, _ in rest),
         data=AlertsData(
             shown=tuple(_listing(one, _level(one, own_id)) for one in shown),
-            hidden=len(found.snapshot.notices) - len(shown) - len(upcoming),
+            hidden=len(found.snapshot.notices) - len(shown) - len(upcoming) - len(read),
             upcoming=tuple(_listing(one) for one in upcoming),
+            acknowledged=tuple(_listing(one) for one in read),
             unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
         ),
         reason=reason,
@@ -231,8 +248,9 @@ def _shown_notice(slug: str, kind: Kind, priority: int, title: str, countdown: s
     return ShownNotice(slug=slug, kind=kind, priority=priority, title=title, countdown=countdown, level=level)
 
 
-def _headline(shown: list[Notice], upcoming: int, *, in_full: bool) -> str:
+def _headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -> str:
     ahead = f", {upcoming} still to come" if upcoming else ""
+    ahead += f", {read} acknowledged by this session" if read else ""
     if not shown:
         return f"no notices{'' if in_full else ' that could be read'}{ahead}"
     kinds = Counter(notice.kind for notice in shown)

@@ -25,6 +25,11 @@ def find_process(pid: int) -> Process:
     )
 
 
+def has_no_process(pid: int) -> bool:
+    """Whether it is proven that no process of our own table has this number now."""
+    return process_start(pid) is ABSENT
+
+
 def process_life(process: Process) -> Life:
     """Whether that very process runs; unknown where its table is not known or not ours."""
     return next(process_lives((process,)))

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from brief.core.model.brief import Brief
 from brief.core.model.errors import ConflictError, DocumentError, MajordomusError, NotFoundError, UsageError
 from brief.core.notices.notice import Kind, Notice, parse
+from brief.core.text.brief_digest import facts
 from brief.handlers.alert_commands import (
     AddInputs,
     MigrateInputs,
@@ -21,6 +24,7 @@ from brief.handlers.alert_commands import (
     noticed_text,
     taken_text,
 )
+from brief.handlers.alerts import ListInputs, list_alerts
 from repo_fixture import ANN, BOB, Place
 
 LIST = """\
@@ -94,6 +98,17 @@ def test_bug_dep(place: Place) -> None:
         ({"expires": "2026-13-45"}, 'expires: "2026-13-45" is no day'),
         ({"expires": "2026-02-30"}, 'expires: "2026-02-30" is no day'),
         ({"fires_on": "2026-10-11 24:00:00"}, 'fires_on: "2026-10-11 24:00:00" is no day'),
+        (
+            {"expires": "2026-10-11"},
+            "expires: 2026-10-11 is over already: a notice is last shown just before that begins",
+        ),
+        ({"expires": "2026-10-10"}, "now it is 2026-10-11 09:00+00:00; give a later day or moment, or leave it out"),
+        ({"expires": "2026-10-11 09:00Z", "kind": "reminder"}, "expires: 2026-10-11 09:00+00:00 is over already"),
+        (
+            {"expires": "2026-10-20", "fires_on": "2026-10-20"},
+            "expires: 2026-10-20 is not after 2026-10-20, the day or mo",
+        ),
+        ({"expires": "2026-10-20", "fires_on": "2026-11-01"}, "give a later expires, or leave it out"),
         ({"fires_on": "tomorrow"}, 'fires_on: "tomorrow" is no day'),
         ({"title": "x" * 300_000}, "at most 262,144 are read"),
         ({"title": " \x1b "}, "title: a notice needs one"),
@@ -111,6 +126,30 @@ def test_refused(place: Place, given: dict[str, Any], sentence: str) -> None:
     assert not list((place.lab.state / "notices").glob("*/*"))
 
 
+def test_what_follows(place: Place) -> None:
+    """A notice that is not shown at once says from when it is, and one that is overdue says so, as a mistyped year may be."""
+    ahead = noticed_text(add(place, "Rotate", kind="reminder", fires_on="2026-10-20"))
+    what = "it fires on 2026-10-20, and is shown from then on; until then majordomus reminders lists it"
+    assert ahead.startswith(f"added: reminder rotate (Rotate); {what}\n")
+    assert add(place, "Late", kind="reminder", fires_on="2025-10-11").detail == "due already: \U0001f514 [OVERDUE 365d]"
+    assert add(place, "Last day", expires="2026-10-12").detail is None
+    assert "last-day" in turn(place)
+
+
+def test_who_is_told_of_a_bug_dep(place: Place) -> None:
+    """Whoever places one reads at once who is told that it is done, and how to name a session where none is named."""
+    given = {"kind": "bug-dep", "component": "koda", "ticket": "KODA-12"}
+    repo = place.lab.repo
+    assert add(place, "a", **given).detail == (
+        f"once it is done, the next session of {repo} is told, since it names none (--session ID names one)"
+    )
+    assert add(place, "b", **given, session=ANN).detail == (
+        f"once it is done, session {ANN} is told, or the next one of {repo} where that is not open then"
+    )
+    place.hook("session-start", session=ANN)
+    assert add(place, "c", **given, session=ANN).detail == f"once it is done, session {ANN} is told"
+
+
 # ---------------------------------------------------------------- done
 
 
@@ -119,9 +158,15 @@ def test_recurring_moves(place: Place) -> None:
     weekly = add(place, "Rotate the key", kind="reminder", fires_on="2026-10-01", recurring="weekly")
     moved = place.call(end_alert, NoticeInputs, slug=weekly.slug)
     assert (moved.did, moved.detail) == ("moved", "due again on 2026-10-15")
+    before = Path(weekly.path).read_bytes()
+    again = place.call(end_alert, NoticeInputs, slug=weekly.slug)
+    assert (again.did, again.detail) == ("was done", "due again on 2026-10-15; nothing was changed")
+    assert Path(weekly.path).read_bytes() == before
     assert weekly.slug not in turn(place)
     place.clock.now += timedelta(days=4)
     assert weekly.slug in turn(place)
+    due = place.call(end_alert, NoticeInputs, slug=weekly.slug)
+    assert (due.did, due.detail) == ("moved", "due again on 2026-10-22")
     once = add(place, "Once", kind="reminder", fires_on="2026-10-01")
     assert [place.call(end_alert, NoticeInputs, slug=once.slug).did for _ in range(2)] == ["done", "was done"]
     assert once.slug not in turn(place)
@@ -169,12 +214,70 @@ def test_acknowledged(place: Place) -> None:
     assert [turn(place, ANN), "Tea is ready" in turn(place, BOB)] == ["", True]
 
 
-def test_only_a_courtesy_is_acknowledged(place: Place) -> None:
-    """Anything else is shown until it is done: it is refused, and nothing is marked as seen."""
+def test_acknowledged_is_not_told_again(place: Place) -> None:
+    """A session that acknowledged an alert is not told it again by prompt, brief or list, which count it; others are."""
     add(place, kind="alert")
-    with pytest.raises(UsageError, match="tea-is-ready is of kind alert, shown until it is done or its time is over"):
+    for session in (ANN, BOB):
+        place.hook("session-start", session=session)
+    assert "Tea is ready" in turn(place, ANN)
+    assert "Tea is ready" in turn(place, ANN)
+    place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN)
+    assert [turn(place, ANN), "Tea is ready" in turn(place, BOB)] == ["", True]
+    for session, headline in ((ANN, "no notices, 1 acknowledged by this session"), (BOB, "1 notice: 1 alert")):
+        found = place.call(list_alerts, ListInputs, session=session)
+        kept = asyncio.run(place.service.brief(str(place.lab.repo), session, local=False))
+        of_brief = next(one for one in kept.value.sections if one.name == "alerts")
+        assert [found.headline, of_brief.headline] == [headline, headline]
+    assert found.data is not None
+    assert found.data.hidden == 0
+
+
+def test_a_brief_that_is_kept_knows_of_it(place: Place) -> None:
+    """A brief composed a moment before the acknowledgement is composed anew, and its digest is the same."""
+    add(place, kind="alert")
+    place.hook("session-start", session=ANN)
+
+    def brief() -> Brief:
+        return asyncio.run(place.service.brief(str(place.lab.repo), ANN, local=False)).value
+
+    before = brief()
+    place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN)
+    after = brief()
+    assert ["Tea is ready" in str(one.sections) for one in (before, after)] == [True, True]
+    rows = [next(each.rows for each in one.sections if each.name == "alerts") for one in (before, after)]
+    assert [len(each) for each in rows] == [1, 0]
+    assert facts(before) == facts(after)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"kind": "reminder"},
+            "is of kind reminder, shown until it is done or its time is over: majordomus alerts done t",
+        ),
+        ({"kind": "alert", "recurring": "weekly"}, "is of kind alert, due by a day, shown until it is done"),
+        ({"kind": "alert", "fires_on": "2026-10-11"}, "is of kind alert, due by a day, shown until it is done"),
+    ],
+)
+def test_what_stays_until_it_is_done(place: Place, given: dict[str, Any], sentence: str) -> None:
+    """What is due by a day is shown until it is done: it is refused with the way to end it, and nothing is marked."""
+    add(place, **given)
+    with pytest.raises(UsageError, match=sentence):
         place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN)
     assert not (place.lab.state / "seen").exists()
+
+
+def test_a_lock_is_not_acknowledged(place: Place) -> None:
+    """A lock stands until it is released."""
+    place.put("koda", kind="lock", component="koda api")
+    with pytest.raises(UsageError, match=r"is of kind lock, .*: majordomus lock release 'koda api' ends it"):
+        place.call(acknowledge_alert, NoticeInputs, slug="koda", session=ANN)
+
+
+def test_who_acknowledges_is_named(place: Place) -> None:
+    """Where nobody knows whose word it is, it is refused."""
+    add(place, kind="alert")
     with pytest.raises(UsageError, match="say which one is meant with --session ID"):
         place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready")
 

@@ -115,7 +115,7 @@ def test_owner_alive_gone_or_unknown(place: Place) -> None:
     assert [text.split(", ")[1] for text in told] == ["owner unknown", "owner alive", "owner gone"]
 
 
-@pytest.mark.parametrize("session", [None, "", "agent-7", "724929", "11111111-1111-4111-8111-11111111111"])
+@pytest.mark.parametrize("session", [None, " ", "agent-7", "724929", "11111111-1111-4111-8111-11111111111"])
 @pytest.mark.parametrize("held", [False, True])
 def test_only_a_session_holds(place: Place, session: str | None, held: bool) -> None:
     """Without the UUID of a session nothing is locked, whether or not somebody holds it, and how to give one is told."""

@@ -195,10 +195,14 @@ def test_done_twice_is_done_once(tmp_path: Path) -> None:
     ],
 )
 def test_done_moves_what_recurs(tmp_path: Path, fields: str, after: str) -> None:
-    """It stays active and is due again at its next occurrence."""
+    """It stays active and is due again at its next occurrence; a second time before that changes nothing and says so."""
     path = put_text(tmp_path, "a", f"---\n{fields}\n---\nbody\n")
     done = set_done([str(tmp_path)], "a", NOW, ZONE)
-    assert path.read_text() == f"---\n{after}\n---\nbody\n"
+    moment = f"{NOW.replace(microsecond=0):%Y-%m-%dT%H:%M:%SZ}"
+    assert path.read_text() == f"---\n{after}\ndone_at: {moment}\n---\nbody\n"
+    before = path.stat()
+    again = set_done([str(tmp_path)], "a", NOW, ZONE)
+    assert (again.was_done, again.fires_on, path.stat()) == (True, done.fires_on, before)
     assert done.fires_on == done.notice.fires_on is not None
     assert str(done.notice.status) == "active"
 
@@ -251,16 +255,18 @@ def test_a_full_disk_leaves_the_old_notice(tmp_path: Path, monkeypatch: pytest.M
     assert path.exists()
 
 
-def test_racing_changes_of_one_notice_all_count(tmp_path: Path) -> None:
-    """Twenty processes set a daily notice to done: no change is lost, and the file is whole at the end."""
+def test_of_racing_callers_one_sets_it_to_done(tmp_path: Path) -> None:
+    """Twenty processes set a daily notice to done: no occurrence is skipped, and the file is whole at the end."""
     put_text(tmp_path, "a", "---\nfires_on: 2026-10-11\nrecurring: daily\n---\nbody\n")
     work = """
 from datetime import datetime, UTC
 from zoneinfo import ZoneInfo
 from brief.notices.writing import set_done
 def work(number, folder):
-    return str(set_done([folder], "a", datetime(2026, 10, 11, 9, tzinfo=UTC), ZoneInfo("UTC")).fires_on)
+    done = set_done([folder], "a", datetime(2026, 10, 11, 9, tzinfo=UTC), ZoneInfo("UTC"))
+    return [done.was_done, str(done.fires_on)]
 """
-    moved = race(20, work, str(tmp_path))
-    assert sorted(moved) == [f"2026-10-{day}" for day in range(12, 32)]
-    assert active(tmp_path) == {"a.md": b"---\nfires_on: 2026-10-31\nrecurring: daily\n---\nbody\n"}
+    told = race(20, work, str(tmp_path))
+    assert sorted(told) == [[False, "2026-10-12"], *[[True, "2026-10-12"]] * 19]
+    text = b"---\nfires_on: 2026-10-12\nrecurring: daily\ndone_at: 2026-10-11T09:00:00Z\n---\nbody\n"
+    assert active(tmp_path) == {"a.md": text}

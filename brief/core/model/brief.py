@@ -208,12 +208,14 @@ class AlertsData(Wire):
     """The notices shown, the number not shown, and the files that could not be read.
 
     `upcoming` are the notices that are not due yet, the next first. Only a list of reminders has them.
+    `acknowledged` are the notices that the asking session has acknowledged, which it is not told again.
     """
 
     shown: tuple[ShownNotice, ...]
     hidden: int
     unparsable: tuple[Unparsable, ...]
     upcoming: tuple[ShownNotice, ...] = ()
+    acknowledged: tuple[ShownNotice, ...] = ()
 
 
 # ---------------------------------------------------------------- sections

@@ -14,6 +14,9 @@ from brief.core.notices.notice import Notice, Recurring, When
 DAY_FIELD = "recurs_day"
 """The field of a notice that keeps the day of the month it means, where `fires_on` fell on a shorter month."""
 
+DONE_FIELD = "done_at"
+"""The field of a recurring notice that keeps when an occurrence of it was last set to done."""
+
 _MOST_OCCURRENCES = 4_000_000  # more than there are days in the calendar
 _BY_DAY_OF_MONTH = (Recurring.MONTHLY, Recurring.YEARLY)
 _SATURDAY = 5
@@ -53,6 +56,13 @@ def moved(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
         return None
     plain = notice.recurring not in _BY_DAY_OF_MONTH or anchor_day(following, notice.recurring, None) == day
     return Moved(following, None if plain else day)
+
+
+def is_done_until_due(notice: Notice, now: datetime, zone: ZoneInfo) -> bool:
+    """Whether a recurring notice was set to done before and its next occurrence is still ahead: nothing is left to do."""
+    if notice.recurring is None or notice.fires_on is None or notice.fields.get(DONE_FIELD) is None:
+        return False
+    return instant(notice.fires_on, zone) > now
 
 
 def next_occurrence(

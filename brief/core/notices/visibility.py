@@ -83,6 +83,32 @@ def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNK
     return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
 
 
+def never_shown(notice: Notice, now: datetime, zone: ZoneInfo) -> str | None:
+    """Why the dates of a notice that is about to be left keep it from ever being shown; None where they do not."""
+    if notice.expires is None:
+        return None
+    end = _spelled(notice.expires)
+    if instant(notice.expires, zone) <= now:
+        return (
+            f"expires: {end} is over already: a notice is last shown just before that begins, and now it is "
+            f"{now.astimezone(zone).isoformat(' ', 'minutes')}; give a later day or moment, or leave it out"
+        )
+    due = first_due(notice, now, zone)
+    if due is not None and instant(due, zone) >= instant(notice.expires, zone):
+        return (
+            f"expires: {end} is not after {_spelled(due)}, the day or moment from which the notice is due, so it would "
+            "never be shown; give a later expires, or leave it out"
+        )
+    return None
+
+
+def may_be_acknowledged(notice: Notice) -> bool:
+    """Whether a session that has read the notice may be done with it: a courtesy, or an alert that asks for nothing by a day."""
+    if notice.kind is Kind.ALERT:
+        return notice.fires_on is None and notice.recurring is None
+    return notice.kind is Kind.COURTESY
+
+
 def order(shown: Shown) -> tuple[bool, int, bool, int, str]:
     """The key to sort by: locks first, then priority down, then by date, then by slug.
 

@@ -37,8 +37,9 @@ def _told(data: Any) -> Any:
             return [following, [[one.name, one.lane, one.disposition, one.conflicts_with] for one in queue]]
         case DeriveData(state=state, holder=holder):
             return [state, holder and [holder.get("pid"), holder.get("checkout")]]
-        case AlertsData(shown=shown, unparsable=unparsable):
-            notices = [[one.slug, one.kind, one.priority, one.title, one.countdown] for one in shown]
+        case AlertsData(shown=shown, acknowledged=acknowledged, unparsable=unparsable):
+            every = (*shown, *acknowledged)
+            notices = sorted([one.slug, one.kind, one.priority, one.title, str(one.countdown)] for one in every)
             return [notices, [one.file for one in unparsable]]
         case MeshData(links=links):
             return len(links)
