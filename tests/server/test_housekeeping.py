@@ -181,7 +181,7 @@ def test_unheard_for_a_week(server: Server) -> None:
     server.open("bob", pid=os.getpid())
     assert set(server.after(6.9 * 86_400)) == {"ann", "bob"}
     assert set(server.after(86_400)) == {"bob"}
-    assert server.reasons() == {"ann": "not heard for 7 days, and no process of it was ever known"}
+    assert server.reasons() == {"ann": "not heard from for 7 days, and its process was never known"}
     assert server.board.owner("ann") is Owner.GONE
 
 

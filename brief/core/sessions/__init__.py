@@ -1,1 +1,1 @@
-"""Rules of episodes, tasks and claims."""
+"""The rules of episodes, tasks and claims."""

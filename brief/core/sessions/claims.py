@@ -1,4 +1,4 @@
-"""What an episode says it is about to change, and where two such words meet. It informs; it locks nothing."""
+"""Claims: what an episode announces it will change, and where two claims overlap. A claim informs and locks nothing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from brief.core.sessions.task import Task, checked_scope
 DEFAULT_NAME = "work"
 INTENT_LIMIT = 200
 MOST_CLAIMS = 16
-"""How many claims one episode may hold."""
+"""The most claims one episode may hold."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _ANY_DEPTH = "**"
 
 
 class Claim(Wire):
-    """What an episode intends, and the paths it is about, relative to its checkout. Its `name` is its own within it."""
+    """An episode's intent and the paths it concerns, relative to its checkout. `name` is unique within the episode."""
 
     episode: str
     name: str
@@ -30,7 +30,7 @@ class Claim(Wire):
 
 
 class Overlap(Wire):
-    """Another episode's claim or task that is about the same paths; `paths` pairs one's own path with the other's."""
+    """Another episode's claim or task on the same paths. `paths` pairs one's own path with the other episode's."""
 
     episode: str
     kind: Literal["claim", "task"]
@@ -39,42 +39,42 @@ class Overlap(Wire):
     paths: tuple[tuple[str, str], ...]
 
 
-# ---------------------------------------------------------------- what may be claimed
+# ---------------------------------------------------------------- checking input
 
 
 def checked_name(text: str) -> str:
-    """The name of a claim as given, or UsageError: up to 40 letters, digits and `. _ -`, a letter or digit first."""
+    """Check a claim's name: up to 40 letters, digits and `. _ -`, starting with a letter or digit. Raises UsageError."""
     if not _NAME.fullmatch(text):
-        raise UsageError(f"name {text[:60]!r} is no name of a claim; give up to 40 letters, digits and . _ -")
+        raise UsageError(f"name {text[:60]!r} cannot name a claim; give up to 40 letters, digits and . _ -")
     return text
 
 
 def claimed_scope(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths of a claim, normalised, each once, or UsageError where there is none or one is no path."""
+    """The paths of a claim, normalized, each once. Raises UsageError if there are none or one is not a path."""
     if not paths:
-        raise UsageError("a claim is about paths; name them with --scope PATH, a folder stands for its files")
-    told = {path: _parts(path) for path in checked_scope(paths)}
-    for path, parts in told.items():
+        raise UsageError("a claim needs paths; name them with --scope PATH: a folder covers its files")
+    parts_of = {path: _parts(path) for path in checked_scope(paths)}
+    for path, parts in parts_of.items():
         if parts[:1] in (["/"], [".."]):
             raise UsageError(f"scope {path[:60]!r} lies outside the checkout; name paths inside it")
-    return tuple(dict.fromkeys("/".join(parts) or "." for parts in told.values()))
+    return tuple(dict.fromkeys("/".join(parts) or "." for parts in parts_of.values()))
 
 
 def below(path: str, checkout: str) -> str:
-    """A path relative to the checkout where it lies inside by its spelling, else as it is."""
+    """A path relative to the checkout if it is spelled as one inside, else unchanged."""
     if path.rstrip("/") == checkout.rstrip("/"):
         return "."
     return path.removeprefix(checkout.rstrip("/") + "/")
 
 
-# ---------------------------------------------------------------- where scopes meet
+# ---------------------------------------------------------------- overlaps
 
 
 def overlaps(ours: Iterable[str], theirs: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The pairs of paths, as they are given, that can mean one and the same file, each once.
+    """The pairs of paths, as given, that can mean the same file, each once.
 
-    A path stands for itself and all below it. In a component `*` stands for any text and `?` for one character; a
-    component `**` stands for any number of components. Case counts.
+    A path covers itself and everything below it. Within a component `*` matches any text and `?` one character; a component
+    `**` matches any number of components. Case matters.
     """
     mine = [(path, _parts(path)) for path in ours]
     others = [(path, _parts(path)) for path in theirs]
@@ -84,9 +84,9 @@ def overlaps(ours: Iterable[str], theirs: Iterable[str]) -> tuple[tuple[str, str
 def against(
     scope: tuple[str, ...], own: str, claims: Iterable[Claim], tasks: Mapping[str, Task]
 ) -> tuple[Overlap, ...]:
-    """What the claims and tasks of every episode but `own` share with a scope; all paths relative to their checkouts.
+    """The claims and tasks of every episode but `own` that overlap a scope. Paths are relative to their checkouts.
 
-    A task is left out where it adds nothing to the claims of its episode.
+    A task that adds nothing to the claims of its episode is left out.
     """
     found: list[Overlap] = []
     for one, theirs in (*_claims_of(claims), *_tasks_of(tasks.values())):
@@ -108,7 +108,7 @@ def _tasks_of(tasks: Iterable[Task]) -> Iterator[tuple[Overlap, tuple[str, ...]]
 
 
 def _parts(path: str) -> list[str]:
-    """The components of a path: no empty ones, no `.`, and `..` taken back where something stands before it."""
+    """The components of a path, without empty ones and `.`, and with `..` resolved if a component precedes it."""
     parts: list[str] = ["/"] if path.startswith("/") else []
     for part in path.split("/"):
         if part == ".." and parts and parts[-1] not in ("..", "/"):
@@ -119,9 +119,9 @@ def _parts(path: str) -> list[str]:
 
 
 def _meet(ours: list[str], theirs: list[str]) -> bool:
-    """Whether some path lies in both. Behind a `**`, as behind the end of a path, anything may follow.
+    """Whether some path lies in both. Anything may follow a `**` or the end of a path.
 
-    So only what stands before the first of these on either side can keep two paths apart.
+    So only the components before those can differ.
     """
     return all(_alike(one, other) for one, other in zip(_fixed(ours), _fixed(theirs), strict=False))
 
@@ -131,12 +131,12 @@ def _fixed(parts: list[str]) -> list[str]:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether some text fits both components."""
+    """Whether some text matches both components."""
     if one == other:
         return True
     mine, others = one.split("*"), other.split("*")
     if len(mine) > 1 and len(others) > 1:
-        # Each star takes whatever the other one's middle holds: only the outer ends can disagree.
+        # Each star can match the middle of the other component, so only the outer ends can differ.
         return _agree(mine[0], others[0]) and _agree(mine[-1][::-1], others[-1][::-1])
     if len(mine) == len(others):
         return len(one) == len(other) and _agree(one, other)
@@ -144,12 +144,12 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _agree(one: str, other: str) -> bool:
-    """Whether two texts can be the same as far as the shorter one reaches."""
+    """Whether two texts can match up to the end of the shorter one."""
     return all(a == b or "?" in (a, b) for a, b in zip(one, other, strict=False))
 
 
 def _fits(pieces: list[str], text: str) -> bool:
-    """Whether pieces, with anything between them, make up a text that has no star."""
+    """Whether the pieces, with anything between them, match a text without a star."""
     first, *middle, last = pieces
     if len(first) + len(last) > len(text) or not (_agree(first, text) and _agree(last[::-1], text[::-1])):
         return False

@@ -1,4 +1,4 @@
-"""An episode: one conversation of a coding agent, known by its id and never by its position."""
+"""An episode: the record of one conversation with a coding agent, identified by its id."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 class Process(Wire):
-    """What tells one process from a later one with the same number: start in clock ticks since boot, boot id.
+    """The identity of a process, distinct from a later one with the same number: start in clock ticks since boot, boot id.
 
-    `table` is the process table in which the number counts, "" on a system that has only one. It is null where no process
-    of our own table had the number, as for a client in a container.
+    `table` is the process table in which the number is valid, "" on a system that has only one. It is null if no process in
+    our own table had the number, as for a client in a container.
     """
 
     pid: int
@@ -28,7 +28,7 @@ class Process(Wire):
 
 
 class Client(NamedTuple):
-    """A process that shows a session, and the checkout in which it does; an absolute path."""
+    """A process that shows a session, and the absolute path of its checkout."""
 
     pid: int
     checkout: str
@@ -36,14 +36,14 @@ class Client(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """When a session ended, and the process of the client that showed it, None where that was not told."""
+    """When a session ended, and its client's process, None if that was not reported."""
 
     at: datetime
     pid: int | None
 
 
 class Episode(Wire):
-    """The record of one conversation. `checkout` is an absolute path; `heard` is when it last spoke to a server."""
+    """The record of one conversation. `checkout` is an absolute path; `heard` is when it last called a server."""
 
     id: str
     provider: str
@@ -58,59 +58,60 @@ class Episode(Wire):
 
     @property
     def is_open(self) -> bool:
-        """Whether the conversation goes on, as far as anybody said."""
+        """Whether the conversation has not been closed."""
         return self.closed is None
 
 
 class KnownEpisode(Wire):
-    """An episode as a server knows it: `unheard` until it has spoken to this very server, `silent` once it stopped."""
+    """An episode as a server knows it: `unheard` until it has called this very server, `silent` once it stops."""
 
     episode: Episode
     liveness: Liveness
 
     @property
     def state(self) -> EpisodeState:
-        """The state it gave, or unknown where this server has only read about it, or has not heard it of late."""
+        """The state that it reported. UNKNOWN if this server has never, or not recently, heard from it."""
         return self.episode.state if self.liveness == "heard" else EpisodeState.UNKNOWN
 
 
 def best_known(before: Process | None, now: Process | None) -> Process | None:
-    """The process of an episode, as recorded before and found now: what could not be read now is kept as it was."""
+    """The better of the recorded and the present process of an episode: an unreadable one does not replace the record."""
     if now is None or (before is not None and before.pid == now.pid and now.start is None):
         return before
     return now
 
 
 def is_of_another(episode: Episode, pid: int | None) -> bool:
-    """Whether the record follows another client than the process `pid`; where either is not known, nobody is another."""
+    """Whether the episode belongs to a client other than the process `pid`. False if either is unknown."""
     return pid is not None and episode.process is not None and episode.process.pid != pid
 
 
 def checked_id(text: str) -> str:
-    """An episode id as given, or UsageError: up to 128 letters, digits and `. _ : -`, a letter or digit first."""
+    """Check an episode id: up to 128 letters, digits and `. _ : -`, starting with a letter or digit. Raises UsageError."""
     if not _ID.fullmatch(text):
         raise UsageError(
-            f"session {text[:60]!r} is no episode id; give up to 128 letters, digits and . _ : - (a UUID is best)"
+            f"session {text[:60]!r} is not an episode id; give up to 128 letters, digits and . _ : - (a UUID is best)"
         )
     return text
 
 
 def checked_provider(text: str) -> str:
-    """A provider's name as given, or UsageError: up to 40 lower-case letters, digits and dashes."""
+    """Check a provider's name: up to 40 lower-case letters, digits and dashes. Raises UsageError."""
     if not _PROVIDER.fullmatch(text):
         raise UsageError(
-            f"provider {text[:60]!r} is no name; give up to 40 lower-case letters, digits and dashes, as in claude-code"
+            f"provider {text[:60]!r} is not a provider's name; give up to 40 lower-case letters, digits and dashes, "
+            "such as claude-code"
         )
     return text
 
 
 def meant(session: str | None, open_here: tuple[str, ...]) -> str | None:
-    """Which episode a call means: the one it names, else the only open one of its checkout, else none."""
+    """The episode that a call means: the one it names, else the only open one of its checkout, else None."""
     if session is not None:
         return session
     return open_here[0] if len(open_here) == 1 else None
 
 
 def worth_storing(stored: datetime, heard: datetime) -> bool:
-    """Whether a hearing is far enough from the stored one to be written down again."""
+    """Whether `heard` differs enough from the stored time to be written again."""
     return abs(heard - stored) >= timedelta(minutes=1)

@@ -1,4 +1,4 @@
-"""The life of an episode: when it has gone silent, when it has ended although nobody said so, and who is named first."""
+"""The life of an episode: when it is silent, when it has ended unreported, and the order in which episodes are listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brief.core.sessions.episode import Episode, KnownEpisode
 
 
 class Life(StrEnum):
-    """Whether a process or a session lives. Gone is proven; unknown is no other word for it."""
+    """Whether a process or session lives. GONE is proven; UNKNOWN never means gone."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -19,47 +19,48 @@ class Life(StrEnum):
 
 
 LOOK = timedelta(seconds=60)
-"""How often a session that is well speaks to its server."""
+"""How often a healthy session calls its server."""
 
 SILENT_AFTER = 3 * LOOK
 UNHEARD_FOR = timedelta(days=7)
-"""After how long of silence an episode ends of which no process was ever known."""
+"""How long an episode without a known process may be silent before it ends."""
 
 PROCESS_ENDED = "its process ended"
-CHECKOUT_REMOVED = "its checkout was removed: neither its folder is there, nor does git keep anything of it"
-UNHEARD = f"not heard for {UNHEARD_FOR.days} days, and no process of it was ever known"
+CHECKOUT_REMOVED = "its checkout was removed: its folder is gone, and git has no record of it"
+UNHEARD = f"not heard from for {UNHEARD_FOR.days} days, and its process was never known"
 
 FOUND = (PROCESS_ENDED, CHECKOUT_REMOVED, UNHEARD)
-"""Reasons that were found out by looking; every other one was told."""
+"""Reasons that the server found out by itself; every other reason was reported to it."""
 
 MOST_CLOSED = 32
 """How many closed episodes a list shows."""
 
 MOST_STORED = 1_000
-"""How many closed episodes are stored, so that the owner of an old lock is known to be gone."""
+"""How many closed episodes are stored, so that the owner of an old lock can be known to be gone."""
 
 
 def is_silent(heard: datetime, watched_since: datetime, now: datetime) -> bool:
-    """Whether three looks went by in which an episode could have been heard and was not.
+    """Whether an episode could have been heard during three heartbeats and was not.
 
-    A server that began to watch only now has missed nothing yet. A clock that was set back leaves `heard` in the
-    future: that too is no hearing of late.
+    A server that has only just started has missed nothing yet. A clock that was set back leaves `heard` in the future,
+    which is not a recent hearing either.
     """
     return abs(now - heard) > SILENT_AFTER and abs(now - watched_since) > SILENT_AFTER
 
 
 def session_life(process: Life, liveness: Liveness) -> Life:
-    """Whether the session of an open episode lives: by its process, else as long as it was heard of late."""
+    """Whether the session of an open episode lives: by its process, or if that is unknown, by a recent hearing."""
     if process is Life.UNKNOWN and liveness == "heard":
         return Life.ALIVE
     return process
 
 
 def ending(episode: Episode, process: Life, now: datetime, *, is_removed: bool, is_silent: bool) -> str | None:
-    """Why an open episode has ended, None where it goes on as far as can be told.
+    """Why an open episode has ended. None if it continues as far as anybody knows.
 
-    A process that lives is a session that lives, wherever its checkout is; `is_removed` is whether that is known to be
-    gone. `is_silent` is whether this server had the time to hear it: one that nobody can look at ends by its silence alone.
+    A session lives while its process does, whatever became of its checkout; `is_removed` says that the checkout is known to
+    be gone. `is_silent` says that this server has had time to hear the episode: without a known process, only silence can
+    end it.
     """
     if process is Life.GONE:
         return PROCESS_ENDED
@@ -72,10 +73,10 @@ def ending(episode: Episode, process: Life, now: datetime, *, is_removed: bool, 
 
 
 def in_order(known: Iterable[KnownEpisode]) -> tuple[KnownEpisode, ...]:
-    """Whoever waits for a human first, then the longest open."""
+    """The episodes that wait for a person first, then the oldest."""
     return tuple(sorted(known, key=lambda one: (not is_waiting(one.state), one.episode.since, one.episode.id)))
 
 
 def is_waiting(state: EpisodeState) -> bool:
-    """Whether a human is waited for."""
+    """Whether the episode waits for a person."""
     return state is EpisodeState.WAITING

@@ -1,4 +1,4 @@
-"""Who is here: the episodes that a server was told of, and the sessions that a client records by itself, as one list."""
+"""The sessions that are here: registered episodes and the sessions that a client records by itself, as one list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from brief.core.sessions.task import Task
 
 
 class SeenSession(Wire):
-    """A session that its client records. `cwd` is an absolute path as recorded; `name` is cleaned, since it is a title."""
+    """A session in its client's own records. `cwd` is an absolute path as recorded; `name` is a sanitized title."""
 
     id: str
     provider: Literal["claude-code"]
@@ -25,16 +25,17 @@ class SeenSession(Wire):
 
 
 class Seen(Wire):
-    """The sessions that a client records, and why some or all of its records could not be read."""
+    """The sessions in a client's records. `unread` is why some or all of these could not be read."""
 
     sessions: tuple[SeenSession, ...] = ()
     unread: str | None = None
 
 
 def without_ended(seen: Seen, ended: Mapping[str, Ended]) -> Seen:
-    """What is recorded, without the sessions whose own client told that they have `ended`.
+    """The recorded sessions, without those that their own client has reported as `ended`.
 
-    It keeps the id of the session before `/clear` in its record. A client that began later, or another one, does not.
+    After `/clear` a client keeps the old session's id in its record. A session that began after the report, or in another
+    client, is kept.
     """
     left = tuple(one for one in seen.sessions if not _is_over(one, ended.get(one.id)))
     return seen if len(left) == len(seen.sessions) else seen.model_copy(update={"sessions": left})
@@ -45,7 +46,7 @@ def _is_over(session: SeenSession, ended: Ended | None) -> bool:
 
 
 SeenByCheckout = Mapping[str | None, Sequence[SeenSession]]
-"""Seen sessions by the checkout they stand in, as it is spelled on the wire; None for those that stand in none."""
+"""Recorded sessions by checkout, spelled as on the wire. The key None holds the sessions outside every checkout."""
 
 
 def peers(
@@ -54,15 +55,15 @@ def peers(
     seen: SeenByCheckout,
     branches: Mapping[str, str | None],
 ) -> tuple[Peer, ...]:
-    """Registered and seen as one list, each once: who waits for a human first, then the longest here.
+    """Every registered or recorded session once: those that wait for a person first, then the oldest.
 
-    A session with the id of a registered episode only lends it its state, where the server knows none. One that is
-    seen alone is a peer if it stands in a checkout; `branches` tells what is checked out there.
+    If a session is both, its record supplies the state that the server does not know. A session that is only recorded is a
+    peer if it is in a checkout; `branches` gives the branch of each checkout.
     """
-    told = tuple(known)
+    episodes = tuple(known)
     states = {session.id: session.state for sessions in seen.values() for session in sessions}
-    registered = [_registered(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in told]
-    ids = {one.episode.id for one in told}
+    registered = [_registered(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in episodes]
+    ids = {one.episode.id for one in episodes}
     others = [_seen(session, checkout, branches) for checkout, session in _in_checkouts(seen) if session.id not in ids]
     return tuple(
         sorted((*registered, *others), key=lambda peer: (not is_waiting(peer.state), peer.since, peer.episode))
@@ -105,9 +106,9 @@ def _seen(session: SeenSession, checkout: str, branches: Mapping[str, str | None
 
 
 def deepest(folder: str, roots: Mapping[str, str]) -> str | None:
-    """The value of the deepest of the `roots` that contains an absolute `folder` or is it; None where none does.
+    """The value of the deepest of the `roots` that is or contains the absolute `folder`, or None.
 
-    Roots are absolute paths without a slash at the end; a path is inside by whole components, never by letters.
+    Roots are absolute paths without a trailing slash. Paths are compared by whole components.
     """
     parts = folder.rstrip("/").split("/")
     above = ("/".join(parts[:count]) for count in range(len(parts), 1, -1))

@@ -1,4 +1,4 @@
-"""What a session reads at its start: the alerts, the brief, and how to keep briefed, in one text that a client takes."""
+"""The text that a session reads at its start: alerts, brief, and how to keep briefed, within a client's limit."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from brief.core.text.fit_prompt import fitted_prompt, units
 from brief.core.text.sanitize import often
 
 LEAST_BRIEF = 3_000
-"""Characters that the alerts leave to the brief at least."""
+"""The least number of characters that the alerts leave to the brief."""
 
 BESIDE_ALERTS = tuple(name for name in SECTIONS if name != "alerts")
-"""The sections whose rows stand in a brief that goes with the block of alerts."""
+"""The sections whose rows are kept in a brief below an alerts block."""
 
 
 def prompt_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> str:
-    """What a person's prompt carries where the brief goes with it: the same without the last lines, which a mod spares."""
+    """The text that a person's prompt carries: like `start_text`, without the last lines on how to keep briefed."""
     return _text(shown, brief, block_characters, "")
 
 
 def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int, *, is_woken: bool) -> str:
-    """At most MOST characters as a client counts them, the most urgent first; the last lines are always there.
+    """The text in at most MOST characters as a client counts them, the most urgent first, always with its last lines.
 
-    The alerts take at most `block_characters`. Their rows are left out of the brief, which stands below them.
-    `is_woken` is whether the session will be woken with its brief.
+    The alerts take at most `block_characters`. The brief below them leaves out their rows. `is_woken` is whether the
+    session will be woken with its brief.
     """
     return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes, is_woken=is_woken))
 
 
 def beside(alerts: str, brief: Brief) -> Brief:
-    """The brief without the rows of its alerts; those that stand in the block `alerts` are counted once, as told there."""
+    """The brief without the rows of its alerts. Notices in the block `alerts` do not count as omitted."""
     whole = next(section for section in brief.sections if section.name == "alerts")
     shown = whole.data.shown if isinstance(whole.data, AlertsData) else ()
     above = [one for one in shown if f"({one.slug})" in alerts]
@@ -50,10 +50,10 @@ def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: 
     if not above:
         return section
     urgent = sum(one.level is not Level.NORMAL for one in above)
-    told = "told above" if len(above) == shown else f"{len(above)} of them told above"
+    place = "listed above" if len(above) == shown else f"{len(above)} of them listed above"
     return section.model_copy(
         update={
-            "headline": f"{section.headline}, {told}",
+            "headline": f"{section.headline}, {place}",
             "omitted": max(0, section.omitted - len(above)),
             "omitted_urgent": max(0, section.omitted_urgent - urgent),
         }
@@ -67,26 +67,26 @@ def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str
 
 
 def keep_briefed(interval_minutes: int, *, is_woken: bool) -> str:
-    """The lines that tell a session how to stay up to date, and how others are kept so.
+    """The lines on how the session stays up to date, and how it keeps others so.
 
-    Only where nothing will wake it is it asked to report by itself.
+    It is asked to report by itself only if nothing will wake it.
     """
     return (
         f"{_woken(interval_minutes) if is_woken else _unwoken(interval_minutes)}"
-        'Say what you work on, which the others read: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
+        'Tell the other sessions what you work on: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
     )
 
 
 def _woken(interval_minutes: int) -> str:
     return (
         f"Keep briefed: while idle, this session is woken with its brief {often(interval_minutes)}. "
-        "Before each new task, read what `majordomus brief` prints.\n"
+        "Before each new task, read the output of `majordomus brief`.\n"
     )
 
 
 def _unwoken(interval_minutes: int) -> str:
     return (
-        f"Keep briefed: {often(interval_minutes)}, report to the user what `majordomus brief` prints; read it before each "
-        "new task too.\n"
-        "Where this client can schedule a prompt or a command of yours, schedule that report now.\n"
+        f"Keep briefed: {often(interval_minutes)}, report to the user what `majordomus brief` prints, and read it before "
+        "each new task.\n"
+        "If this client can schedule a prompt or command for you, schedule that report now.\n"
     )

@@ -1,4 +1,4 @@
-"""Which session goes on in which: `/clear` begins the conversation anew, in the same client and under another id."""
+"""Find the successor of a session: `/clear` restarts the conversation in the same client under another id."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from brief.core.sessions.episode import Episode
 
 REPLACED = "its client ended it: another took its place"
-"""Why an episode is closed whose client shows another session, as the mod says it and as we do."""
+"""Why an episode closes when its client shows another session. The mod sends the same words."""
 
 _LEFT = ("its client ended it: clear", REPLACED)
 
@@ -15,21 +15,21 @@ _SUCCEEDED = "its client went on as "
 
 
 def succeeded(successor: str) -> str:
-    """Why an episode is closed that another one, named by its id, has taken over from."""
+    """The reason for closing an episode that the episode `successor` continues."""
     return _SUCCEEDED + successor
 
 
 def leaves_successor(reason: str | None) -> bool:
-    """Whether an episode that was closed for this reason goes on under another id, in the same client."""
+    """Whether an episode closed for this reason continues under another id in the same client."""
     return reason in _LEFT
 
 
 def predecessor(
     successor: Episode, still_open: Iterable[Episode], closed: Iterable[Episode], *, takes_over: bool
 ) -> Episode | None:
-    """The episode of the same process that `successor` goes on with; `closed` are those closed last, the latest first.
+    """The episode of the same process that `successor` continues. `closed` are the last closed ones, the latest first.
 
-    Where the client said that it begins anew (`takes_over`), an episode that is still open is meant, if there is one alone.
+    If the client reported a restart (`takes_over`) and exactly one of its episodes is still open, it is that one.
     """
     ours = [one for one in still_open if _is_of_same_client(one, successor)] if takes_over else []
     if len(ours) == 1:

@@ -1,4 +1,4 @@
-"""What an episode works on now, and whether its next action can still be believed."""
+"""The task of an episode, and whether its next action can still be believed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATH_LIMIT = 400
 
 
 class Task(Wire):
-    """The task of one episode. `next_action` is what its session said it would do; `done` ends it."""
+    """The task of one episode. `next_action` is what its session said it would do next; `done` is when it ended."""
 
     episode: str
     title: str
@@ -29,7 +29,7 @@ class Task(Wire):
 
 
 class NextAction(BaseModel):
-    """A next action to show, or the reason why it is withheld; both null where none was set."""
+    """A next action to show, or the reason why it is withheld. Both are null if none was set."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -38,42 +38,42 @@ class NextAction(BaseModel):
 
 
 def believable_next(task: Task, now: datetime, stale_after: timedelta) -> NextAction:
-    """The next action while it is younger than `stale_after`; older, or from the future, it is withheld.
+    """The next action, withheld if it is older than `stale_after` or from the future.
 
-    What a session meant to do hours ago is more often wrong than right, and a wrong plan costs more than none.
+    A plan that is hours old is more often wrong than right, and a wrong plan costs more than none.
     """
     if task.next_action is None or task.next_since is None:
         return NextAction(text=None, withheld=None)
     age = now - task.next_since
     if age > stale_after:
         limit = int(stale_after.total_seconds() // 60)
-        said = f"set {span(age)} ago, and after {limit} minutes (session.freshness.stale_minutes) it is not repeated"
-        return NextAction(text=None, withheld=said)
+        reason = f"set {span(age)} ago, and withheld after {limit} minutes (session.freshness.stale_minutes)"
+        return NextAction(text=None, withheld=reason)
     if is_ahead(age):
         return NextAction(text=None, withheld=f"set {span(-age)} in the future: a clock was moved")
     return NextAction(text=task.next_action, withheld=None)
 
 
 def is_ageing(task: Task, now: datetime, fresh_for: timedelta) -> bool:
-    """Whether the next action is old enough that its age is told beside it."""
+    """Whether the next action is old enough to be shown with its age."""
     return task.next_since is not None and now - task.next_since > fresh_for
 
 
 def checked_text(name: str, text: str, limit: int) -> str:
-    """A title or next action without the blanks around it, or UsageError where it is blank or longer than `limit` characters."""
-    said = text.strip()
-    if not clean(said, limit):
-        raise UsageError(f"{name} is blank; say it in a few words")
-    if len(said) > limit:
-        raise UsageError(f"{name} has {len(said)} characters; say it in at most {limit}")
-    return said
+    """Strip a title or next action. Raises UsageError if it is blank or longer than `limit` characters."""
+    stripped = text.strip()
+    if not clean(stripped, limit):
+        raise UsageError(f"{name} is blank; give a few words")
+    if len(stripped) > limit:
+        raise UsageError(f"{name} has {len(stripped)} characters; give at most {limit}")
+    return stripped
 
 
 def checked_scope(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths a task is about, each once and in the order given, or UsageError."""
+    """The paths of a task, each once and in the given order. Raises UsageError."""
     if len(paths) > SCOPE_LIMIT:
-        raise UsageError(f"scope names {len(paths)} paths; name at most {SCOPE_LIMIT}, a folder stands for its files")
+        raise UsageError(f"scope names {len(paths)} paths; name at most {SCOPE_LIMIT}: a folder covers its files")
     for path in paths:
         if not path.strip() or len(path) > PATH_LIMIT or "\0" in path:
-            raise UsageError(f"scope {path[:60]!r} is no path; give paths below the checkout")
+            raise UsageError(f"scope {path[:60]!r} is not a path; give paths below the checkout")
     return tuple(dict.fromkeys(paths))

@@ -1,8 +1,8 @@
-"""When a session is woken to read its brief: every rule, and no clock. Moments come in as arguments.
+"""The rules of when a session is woken to read its brief. They use no clock: moments are arguments.
 
-A session is owed its brief one interval after it last had one. What counts as passed is the longer of two times: the
-wall clock's, which goes on while a computer sleeps and while no server runs, and that of a clock which is never set.
-So a wall clock that is set back stalls nothing, and one that is set forward wakes once.
+A session is due its brief one interval after its last one. The time passed is the longer of two measurements: by the wall
+clock, which also runs while the computer sleeps or no server runs, and by a monotonic clock. So a wall clock that is set
+back never stalls the schedule, and one that is set forward wakes a session only once.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ NOTHING = timedelta(0)
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment by two clocks: the wall's, and seconds by one that is never set, None where another process read it."""
+    """A moment by the wall clock and, in seconds, by a monotonic clock. `steady` is None if another process read it."""
 
     wall: datetime
     steady: float | None = None
 
     def before(self, span: timedelta) -> Instant:
-        """The moment that lies `span` before this one, by both clocks."""
+        """The moment `span` earlier, by both clocks."""
         return Instant(self.wall - span, None if self.steady is None else self.steady - span.total_seconds())
 
 
 class WakeStatus(StrEnum):
-    """Whether a session is woken, and what keeps it from that."""
+    """Whether a session is woken, or what prevents that."""
 
     ON = "on"
     OFF = "off"
@@ -56,7 +56,7 @@ _SKIPS = {WakeStatus.PAUSED: Skip.PAUSED, WakeStatus.LIMIT: Skip.LIMIT, WakeStat
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the policy says of waking: `on` is its switch, `limit` 0 sets none, `changed` wakes only for new facts."""
+    """The policy's settings for waking. A `limit` of 0 means no limit; `changed` wakes a session only for new facts."""
 
     on: bool
     interval: timedelta
@@ -66,7 +66,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
-    """One session's: when it last had its brief, and what became of its wakes since a person last spoke to it."""
+    """A session's state as far as the rules need it: its last brief, and its wakes since a person last spoke to it."""
 
     anchor: Instant
     unprompted: int = 0
@@ -77,25 +77,25 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A wake is due; `missed` intervals beside it went by with nobody there to queue theirs."""
+    """Queue a wake that is due. `missed` further intervals passed while nobody could queue theirs."""
 
     missed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """`count` wakes were due and are not queued, and why."""
+    """Skip `count` wakes that were due, and why."""
 
     why: Skip
     count: int
 
 
 Verdict = Queue | Pass | None
-"""What is done at a moment; None where nothing is due, or the switch is off."""
+"""What the schedule does at a moment. None if nothing is due or waking is off."""
 
 
 def rules(settings: Settings, minute: timedelta) -> Rules:
-    """The rules of a policy, whose minutes last so long."""
+    """The rules of a policy. `minute` is the length of one of its minutes, which tests shorten."""
     session = settings.session
     return Rules(
         on=session.brief_on_interval,
@@ -117,30 +117,30 @@ def elapsed(anchor: Instant, now: Instant) -> timedelta:
 
 
 def due(anchor: Instant, interval: timedelta, now: Instant) -> int:
-    """How many whole intervals, each above zero, went by since `anchor`: 0 where no wake is due yet."""
+    """How many whole intervals have passed since `anchor`; 0 means that no wake is due. `interval` is above zero."""
     return elapsed(anchor, now) // interval
 
 
 def remaining(anchor: Instant, interval: timedelta, now: Instant) -> timedelta:
-    """How long until a wake is due: nothing where one is, and never longer than the interval."""
+    """How long until a wake is due: zero if one is due now, and never more than the interval."""
     return max(NOTHING, interval - elapsed(anchor, now))
 
 
 def settled(anchor: Instant, now: Instant) -> Instant:
-    """The anchor as this process can rely on it: not ahead of the wall clock, and known by the steady clock too."""
+    """The anchor by both clocks of this process, and never ahead of the wall clock."""
     return anchor if anchor.steady is not None else now.before(elapsed(anchor, now))
 
 
 def passed(anchor: Instant, interval: timedelta, now: Instant) -> Instant:
-    """The anchor once the wakes that are due are dealt with: what is left of an interval stays, so the beat is kept."""
+    """The anchor after the wakes that are due are dealt with. It keeps the started interval, so the rhythm stays."""
     return now.before(elapsed(anchor, now) % interval)
 
 
-# ---------------------------------------------------------------- judgement
+# ---------------------------------------------------------------- decisions
 
 
 def wake_status(cadence: Cadence, rules: Rules) -> WakeStatus:
-    """Whether the session is woken now; of several reasons against it the first that a person would have to change."""
+    """Whether the session is woken. If several things prevent it, the one that a person would have to change first."""
     if not rules.on:
         return WakeStatus.OFF
     if cadence.paused:
@@ -153,17 +153,18 @@ def wake_status(cadence: Cadence, rules: Rules) -> WakeStatus:
 
 
 def is_called(anchor: Instant, called: datetime | None, now: Instant) -> bool:
-    """Whether a session is owed something of its own since it last had its brief: it is woken for that at once, and once.
+    """Whether a follow-up is due to the session since its last brief. It then wakes the session at once, and only once.
 
-    What a wall clock dates ahead of now, since it was set back, would be newer than every brief: it waits for the interval.
+    After the wall clock was set back, a follow-up may lie in the future and would be newer than every brief. It waits for
+    the interval.
     """
     return called is not None and anchor.wall < called <= now.wall
 
 
 def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | None = None) -> Verdict:
-    """What the schedule does now. Whether the facts are new is judged by `is_news`, once they are composed.
+    """What the schedule does now. Once the facts are composed, `is_news` decides whether they are new.
 
-    `called` is since when something is owed to the session, which ends the interval sooner.
+    `called` is since when a follow-up is due to the session, which ends the interval early.
     """
     count = due(cadence.anchor, rules.interval, now)
     stands = wake_status(cadence, rules)
@@ -177,14 +178,14 @@ def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | Non
 
 
 def is_news(rules: Rules, told: str | None, facts: str) -> bool:
-    """Whether a session is woken for these facts, given those it was told last."""
+    """Whether a session is woken for these facts, given the facts that it last read."""
     return not rules.changed or facts != told
 
 
 def is_owed_with_prompt(cadence: Cadence, rules: Rules, now: Instant, briefed: datetime | None) -> bool:
-    """Whether a person's prompt carries the brief: the first of a session does, and one an interval while it is on.
+    """Whether a person's prompt carries the brief: a session's first prompt does, then one each interval if waking is on.
 
-    `briefed` is when the session last had its brief, None where it never had. What waits in the outbox is owed.
+    `briefed` is when the session last had its brief, or None. A wake that waits in the outbox counts as due.
     """
     if briefed is None:
         return True
@@ -193,5 +194,5 @@ def is_owed_with_prompt(cadence: Cadence, rules: Rules, now: Instant, briefed: d
 
 
 def may_be_handed_out(state: EpisodeState, *, draft: bool) -> bool:
-    """Whether a prompt may be submitted to a session: not to a busy one, and not while a person is answering or typing."""
+    """Whether a prompt may be submitted: never to a busy session, nor while a person is answering or typing."""
     return state is EpisodeState.IDLE and not draft

@@ -1,7 +1,7 @@
-"""What becomes of a session's wakes: each event as a function from what was to what is, and to what the ledger says of it.
+"""The state machine of a session's wakes. Each function is one event: it maps a state to the next, with ledger entries.
 
-A session has at most one prompt in its outbox, so that there is never a second while one waits. A prompt is delivered
-once its outcome says so, and not when it is handed out.
+The outbox of a session holds at most one prompt, so that no second one is queued while one waits. A prompt counts as
+delivered once a client reports its outcome, not when it is handed out.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from brief.core.wakes.rules import (
 )
 
 MOST_FAILURES = 2
-"""How often a prompt may fail: it is tried once more, then given up."""
+"""A prompt that has failed this often is given up; until then it is tried again."""
 
 LOST_AFTER = timedelta(minutes=2)
-"""After so long a session that is idle again holds no prompt whose outcome it did not tell."""
+"""A prompt whose outcome is still unreported after this time, while its session is idle, is lost."""
 
 Outcome = Literal["submitted", "dropped", "held", "failed"]
 
 
 class Prompt(Wire):
-    """A prompt in an outbox: composed from which facts and when, since when a client has it, and how often it failed.
+    """A prompt in an outbox: when and from which facts it was composed, since when a client has it, how often it failed.
 
-    One with no text is still to be written, when it is handed out; `composed` is then when it was queued.
+    A prompt without text is composed only when it is handed out; until then `composed` is when it was queued.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Prompt(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the ledger counts: an event by its kind and what tells it apart, and the bytes a session read with it."""
+    """What the ledger counts: an event by kind and detail, and the bytes that the session read with it."""
 
     kind: Literal["injected", "wake", "skipped"]
     detail: str
@@ -63,10 +63,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class WakeState:
-    """All that is known of one session's wakes.
+    """Everything known about a session's wakes.
 
-    `briefed` is when it last read its brief, `told` the facts in that; `paused` since when it is paused by itself,
-    `all_paused` since when every session of the repository is.
+    `briefed` is when it last read its brief, and `told` the facts in that brief. `paused` is since when this session is
+    paused, and `all_paused` since when the whole repository is.
     """
 
     anchor: Instant
@@ -80,12 +80,12 @@ class WakeState:
 
     @property
     def paused_since(self) -> datetime | None:
-        """Since when the session is not woken by somebody's word."""
+        """Since when somebody has paused the session or the repository."""
         return self.all_paused or self.paused
 
     @property
     def cadence(self) -> Cadence:
-        """What the rules judge."""
+        """The part of the state that the rules need."""
         return Cadence(
             anchor=self.anchor,
             unprompted=self.unprompted,
@@ -100,7 +100,7 @@ Step = Callable[[WakeState], Change]
 
 
 def unchanged(waking: WakeState) -> Change:
-    """Nothing happens."""
+    """Change nothing."""
     return waking, ()
 
 
@@ -108,7 +108,7 @@ def unchanged(waking: WakeState) -> Change:
 
 
 def queued(waking: WakeState, prompt: Prompt, missed: int, rules: Rules, now: Instant) -> Change:
-    """A prompt goes into the outbox; the intervals that were missed are made up for by it and counted."""
+    """Put a prompt into the outbox. It makes up for the intervals that were missed, which are counted."""
     entries = [Entry("wake", "queued")]
     if missed:
         entries += [Entry("wake", "made up"), Entry("skipped", Skip.MISSED, missed)]
@@ -118,9 +118,9 @@ def queued(waking: WakeState, prompt: Prompt, missed: int, rules: Rules, now: In
 def beat(
     waking: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None
 ) -> Change:
-    """What the schedule does now; nothing where a wake is due and its `prompt` is not composed yet.
+    """Let the schedule act. Nothing happens if a wake is due and its `prompt` is not composed yet.
 
-    What the session is `called` for is news, whatever the facts.
+    A follow-up that is due (`called`) is always news, whatever the facts.
     """
     match verdict(waking.cadence, rules, now, called):
         case Pass(why, count):
@@ -133,19 +133,19 @@ def beat(
 
 
 def skipped(waking: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
-    """Wakes that were due are not queued."""
+    """Skip wakes that were due, and count them."""
     return replace(waking, anchor=passed(waking.anchor, rules.interval, now)), (Entry("skipped", why, count),)
 
 
 def withdrawn(waking: WakeState, why: str) -> Change:
-    """What waits is taken out of the outbox; what a client has already is its own to submit, and it will tell."""
+    """Take a waiting prompt out of the outbox. A client that already has the prompt may submit it and report so."""
     if waking.prompt is None or waking.prompt.offered is not None:
         return unchanged(waking)
     return replace(waking, prompt=None), (Entry("wake", f"withdrawn: {why}"),)
 
 
 def begun_anew(waking: WakeState, now: Instant) -> Change:
-    """The switch is off, or the session was closed: what waits is withdrawn, and an interval goes by before the next."""
+    """Withdraw a waiting prompt and start a new interval, since waking is off or the session was closed."""
     after, entries = withdrawn(waking, "off")
     return replace(after, anchor=now), entries
 
@@ -154,7 +154,7 @@ def begun_anew(waking: WakeState, now: Instant) -> Change:
 
 
 def recomposed(waking: WakeState, prompt: Prompt) -> Change:
-    """The prompt that waits says what is so now."""
+    """Replace the text of the waiting prompt with a newer one."""
     if waking.prompt is None or waking.prompt.offered is not None:
         return unchanged(waking)
     fresh = waking.prompt.model_copy(update={"text": prompt.text, "facts": prompt.facts, "composed": prompt.composed})
@@ -162,23 +162,23 @@ def recomposed(waking: WakeState, prompt: Prompt) -> Change:
 
 
 def offered(waking: WakeState, now: datetime) -> Change:
-    """The prompt is handed to a client, once."""
+    """Hand the prompt to a client, once."""
     if waking.prompt is None or waking.prompt.offered is not None:
         return unchanged(waking)
     return replace(waking, prompt=waking.prompt.model_copy(update={"offered": now})), ()
 
 
 def is_lost(waking: WakeState, now: Instant) -> bool:
-    """Whether an idle session's client no longer has the prompt that it was handed, although it never said.
+    """Whether the client of an idle session has lost the prompt that it was handed, having never reported an outcome.
 
-    A wall clock that was set back proves nothing: the two minutes begin anew, see `expire_lost`.
+    A wall clock that was set back proves nothing: the two minutes then start again, see `expire_lost`.
     """
     prompt = waking.prompt
     return prompt is not None and prompt.offered is not None and now.wall - prompt.offered > LOST_AFTER
 
 
 def expire_lost(waking: WakeState, now: Instant) -> Change:
-    """Count a lost prompt as a wake, so that there is never one too many. One that is dated ahead is dated now."""
+    """Count a lost prompt as a wake, so that there is never one too many. A prompt dated in the future is dated now."""
     if is_lost(waking, now):
         after = replace(waking, prompt=None, anchor=now, unprompted=waking.unprompted + 1)
         return after, (Entry("wake", "lost"),)
@@ -199,7 +199,7 @@ def tidied(waking: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> C
 
 
 def told_outcome(waking: WakeState, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
-    """A client tells what became of a prompt; of one that it was not handed, or told of before, nothing comes."""
+    """Record the outcome of a prompt. An outcome of a prompt not handed out, or already reported, changes nothing."""
     prompt = waking.prompt
     if prompt is None or prompt.id != prompt_id or prompt.offered is None:
         return unchanged(waking)
@@ -234,22 +234,22 @@ def _failed(waking: WakeState, prompt: Prompt, now: Instant) -> WakeState:
     return replace(waking, prompt=prompt.model_copy(update={"offered": None, "failures": failures}))
 
 
-# ---------------------------------------------------------------- the person, and the other channels
+# ---------------------------------------------------------------- prompts of a person, and other channels
 
 
 def prompted(waking: WakeState) -> Change:
-    """A person speaks to the session: the limit begins anew, and Esc is over."""
+    """Record that a person spoke to the session: the count towards the limit restarts, and a stop by Esc is over."""
     return replace(waking, unprompted=0, stopped=False), ()
 
 
 def owes_with_prompt(waking: WakeState, rules: Rules, now: Instant) -> bool:
-    """Whether a person's prompt carries the brief; not while a client holds a wake that carries it in this moment."""
+    """Whether a person's prompt carries the brief. It does not while a client holds a wake that carries it."""
     is_in_hand = waking.prompt is not None and waking.prompt.offered is not None and not is_lost(waking, now)
     return not is_in_hand and is_owed_with_prompt(waking.cadence, rules, now, waking.briefed)
 
 
 def briefed(waking: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
-    """The session has read its brief by another channel than a wake; what waits would tell it nothing new."""
+    """Record that the session read its brief by another channel. A waiting wake would say nothing new: withdraw it."""
     after, entries = withdrawn(waking, "the brief came otherwise")
     after = replace(after, anchor=now, briefed=now.wall, told=facts)
     return after, (*entries, Entry("injected", channel, size=size))

@@ -1,4 +1,4 @@
-"""The prompt that wakes an idle session: its brief, what it must respect, and what it is asked for, in few bytes."""
+"""The prompt that wakes an idle session: its brief, the notices it must respect, and a request, in few bytes."""
 
 from __future__ import annotations
 
@@ -23,45 +23,50 @@ _STEP = 20
 
 FIRST = "Majordomus, not the user: this session is idle, and its repository has it briefed {often}.\n"
 REQUEST = (
-    "Report in two to four lines: what of this concerns your work, what you would do next, and what keeps you from it. "
-    "Change nothing for this, and wait then.\n"
+    "Report in two to four lines which of this concerns your work, what you would do next, and what stops you. "
+    "Then wait; change nothing for this report.\n"
 )
 CALL = (
-    "What this session waits for is done, as its state above says: update, and resume what waited for it. "
+    "Something this session was waiting for is done; its state above names it. Update, and resume what waited for it. "
     "Report in two to four lines what you did and what comes next.\n"
 )
 
 
 def wake_text(brief: Brief, shown: Sequence[Shown], owed: Collection[str] = ()) -> str:
-    """At most MOST_BYTES of UTF-8: who wakes and why, locks and what is due on the session's focus, the brief, the request.
+    """The prompt, at most MOST_BYTES of UTF-8: who wakes the session and why, binding notices, the brief, the request.
 
-    A client attaches nothing to a prompt of this kind, so that what the session must respect stands in it. `owed` are the
-    lines of its state that tell what it waited for: where one of them stands in the text, it is asked to resume.
+    Clients attach nothing to such a prompt, so it holds by itself what the session must respect. `owed` are the lines of
+    the session's follow-ups. If the text contains one of them, it asks the session to resume.
     """
     first = FIRST.format(often=often(brief.interval_minutes))
     binding = [one for one in shown if _is_binding(one)]
     room = MOST_BYTES - size_in_bytes(first)
     called = _called(brief, binding, room - size_in_bytes(CALL), owed) if owed else None
-    return first + (_told(brief, binding, room - size_in_bytes(REQUEST)) + REQUEST if called is None else called + CALL)
+    if called is not None:
+        return first + called + CALL
+    return first + _alerts_and_brief(brief, binding, room - size_in_bytes(REQUEST)) + REQUEST
 
 
-def _told(brief: Brief, binding: Sequence[Shown], room: int) -> str:
+def _alerts_and_brief(brief: Brief, binding: Sequence[Shown], room: int) -> str:
     alerts = _alerts(binding, _MOST_ALERTS)
     return alerts + fitted_prompt(beside(alerts, brief), room - size_in_bytes(alerts), size_in_bytes)
 
 
 def _called(brief: Brief, binding: Sequence[Shown], room: int, owed: Collection[str]) -> str | None:
-    """Alerts and brief with a line that is owed, where need be with no other rows and less of the rest; None with none."""
-    text = _told(brief, binding, room)
-    if not _tells(text, owed):
+    """Alerts and brief with a line of `owed`, if need be without other rows and with less of the rest.
+
+    None if no such line fits.
+    """
+    text = _alerts_and_brief(brief, binding, room)
+    if not _contains_any(text, owed):
         alerts = _alerts(binding, _MOST_BESIDE_OWED)
         state = prompt(narrowed(beside(alerts, brief), ("state",)))
         text = alerts + shortened(state, room - size_in_bytes(alerts), size_in_bytes)
-    return text if _tells(text, owed) else None
+    return text if _contains_any(text, owed) else None
 
 
-def _tells(text: str, owed: Collection[str]) -> bool:
-    return any(line in text for line in owed)
+def _contains_any(text: str, lines: Collection[str]) -> bool:
+    return any(line in text for line in lines)
 
 
 def _is_binding(one: Shown) -> bool:
@@ -69,7 +74,7 @@ def _is_binding(one: Shown) -> bool:
 
 
 def _alerts(shown: Sequence[Shown], most: int) -> str:
-    """The block in at most so many bytes; a character of another script takes three, so fewer are asked for."""
+    """The alerts block in at most `most` bytes. Some scripts take three bytes a character, so fewer are tried."""
     for characters in range(most, _LEAST_ALERTS, -_STEP):
         text = block(shown, characters)
         if size_in_bytes(text) <= most:

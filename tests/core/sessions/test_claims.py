@@ -118,7 +118,7 @@ def test_claimed_scope_is_normalised() -> None:
 @pytest.mark.parametrize("name", ["", "-x", "a b", "x" * 41, "a\x1b[1m", "ü"])
 def test_refused_name(name: str) -> None:
     """A name of a claim is a short plain word."""
-    with pytest.raises(UsageError, match="name of a claim"):
+    with pytest.raises(UsageError, match="cannot name a claim"):
         checked_name(name)
 
 

@@ -32,7 +32,7 @@ def test_an_id_is_taken_as_given(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " a", "-a", ".a", "a b", "a/b", "a\n", "é", "a\0", "x" * 129, "\x1b[31m", "٣"])
 def test_what_could_mislead_is_no_id(text: str) -> None:
     """Blank, long, with a path or a control in it, or beginning like an option: refused in a sentence on one line."""
-    with pytest.raises(UsageError, match="is no episode id; give up to 128") as caught:
+    with pytest.raises(UsageError, match="is not an episode id; give up to 128") as caught:
         checked_id(text)
     assert caught.value.sentence.isprintable()
 
@@ -46,7 +46,7 @@ def test_a_provider_is_taken_as_given(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Claude", "claude code", "-x", "a" * 41, "x\n", "ž"])
 def test_what_is_no_name_is_no_provider(text: str) -> None:
     """Anything else is refused with an example."""
-    with pytest.raises(UsageError, match="as in claude-code"):
+    with pytest.raises(UsageError, match="such as claude-code"):
         checked_provider(text)
 
 

@@ -94,7 +94,7 @@ def test_an_alert_of_the_block_is_told_once() -> None:
     whole = plain.model_copy(update={"sections": (*plain.sections[:-1], alerts)})
     block = shown(notice("a", "# Hands off", **LOCK))
     for told in (start_text(block, whole, 4_000), wake_text(whole, block)):
-        assert "alerts (read): 2 notices, 1 of them told above\n- and 1 more: majordomus alerts list\n" in told
+        assert "alerts (read): 2 notices, 1 of them listed above\n- and 1 more: majordomus alerts list\n" in told
 
 
 def test_no_notices() -> None:

@@ -37,7 +37,7 @@ def test_a_stale_next_action_is_withheld_with_the_setting() -> None:
     """Past the limit it is not repeated, and the reason gives its age, the limit and the key that sets it."""
     found = believable_next(task(said=ago(hours=3)), NOW, STALE)
     assert found.text is None
-    assert found.withheld == "set 3h ago, and after 120 minutes (session.freshness.stale_minutes) it is not repeated"
+    assert found.withheld == "set 3h ago, and withheld after 120 minutes (session.freshness.stale_minutes)"
 
 
 def test_a_next_action_from_the_future_is_withheld() -> None:
@@ -82,11 +82,11 @@ def test_scope_names_each_path_once() -> None:
 @pytest.mark.parametrize("path", ["", "  ", "a\0b", "x" * (PATH_LIMIT + 1)])
 def test_what_is_no_path_is_no_scope(path: str) -> None:
     """A blank, a NUL or a text beyond the limit is refused."""
-    with pytest.raises(UsageError, match="is no path; give paths below the checkout"):
+    with pytest.raises(UsageError, match="is not a path; give paths below the checkout"):
         checked_scope(("a", path))
 
 
 def test_a_scope_of_everything_is_refused() -> None:
     """More paths than can be read are refused, with a way out."""
-    with pytest.raises(UsageError, match="51 paths; name at most 50, a folder stands for its files"):
+    with pytest.raises(UsageError, match="51 paths; name at most 50: a folder covers its files"):
         checked_scope(tuple(map(str, range(SCOPE_LIMIT + 1))))
