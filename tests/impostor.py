@@ -11,27 +11,62 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from brief.fastpath.ask import quoted
+from brief.fastpath.lease import RUNTIME, socket_name
+from brief.fastpath.locate import spelled
 from brief.fastpath.process import describe_process
+from sandbox import Lab
 
 EPOCH = 7
+_HERE = b"{repository}"
+_git_folders: dict[str, str] = {}
+"""The git folders of the sockets that leases name."""
 
 
-def answer(body: bytes, *, status: str = "200 OK", epoch: object = EPOCH, length: int | None = None) -> bytes:
-    """A whole HTTP answer of the server of `epoch`."""
+def answer(
+    body: bytes,
+    *,
+    status: str = "200 OK",
+    epoch: object = EPOCH,
+    length: int | None = None,
+    repository: str | None = _HERE.decode(),
+) -> bytes:
+    """A whole HTTP answer of the server of `epoch`; `send` names the repository of the socket in it."""
     head = (
         f"HTTP/1.1 {status}\r\nContent-Length: {len(body) if length is None else length}\r\nMajordomus-Epoch: {epoch}"
     )
-    return head.encode() + b"\r\n\r\n" + body
+    named = "" if repository is None else f"\r\nMajordomus-Repository: {repository}"
+    return f"{head}{named}\r\n\r\n".encode() + body
+
+
+def send(connection: socket.socket, raw: bytes) -> None:
+    """Answer with these bytes, as the server of the repository whose lease names the socket."""
+    common_dir = _git_folders[connection.getsockname()]
+    connection.sendall(raw.replace(_HERE, quoted(spelled(common_dir)).encode(), 1))
+
+
+def socket_of(lab: Lab) -> Path:
+    """Where the server of EPOCH would listen."""
+    path = socket_in(lab.runtime, lab.common_dir)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def socket_in(runtime: Path, common_dir: str, epoch: int = EPOCH) -> Path:
+    """The path of a server's socket in a runtime folder."""
+    return runtime / RUNTIME / socket_name(common_dir, epoch)
 
 
 def write_lease(common_dir: str, path: object, **changes: Any) -> dict[str, Any]:
     """A lease of this very process, changed as the test wants."""
     record = {
         "epoch": EPOCH,
+        "common_dir": common_dir,
         **describe_process(os.getpid()),
         "socket": str(path),
         **changes,
     }
+    _git_folders[str(path)] = common_dir
     state = Path(common_dir) / "majordomus"
     state.mkdir(exist_ok=True)
     (state / "lease.json").write_text(json.dumps(record))
@@ -67,6 +102,6 @@ def saying(raw: bytes) -> Callable[[socket.socket, bytes], None]:
     """Answer with these bytes and hang up."""
 
     def serve(connection: socket.socket, request: bytes) -> None:
-        connection.sendall(raw)
+        send(connection, raw)
 
     return serve

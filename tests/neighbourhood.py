@@ -18,6 +18,8 @@ import pytest
 from brief import __version__
 from brief.clones.entries import Entry
 from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Status
+from brief.fastpath.ask import quoted
+from brief.fastpath.lease import socket_name
 from brief.fastpath.process import describe_process
 from sandbox import Lab
 
@@ -39,7 +41,7 @@ def git_hangs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def entry(
+def entry(  # noqa: PLR0913 - what tells one server from another, each by its name
     runtime: Path,
     name: str = "clone",
     *,
@@ -47,16 +49,18 @@ def entry(
     roots: tuple[str, ...] | None = (ROOT,),
     pid: int | None = None,
     version: str = __version__,
+    common_dir: str | None = None,
 ) -> Entry:
     """What the server of a clone `name` in `runtime` would say of itself; its process is this one unless named."""
+    folder = common_dir or f"{runtime}/{name}/.git"
     number = next(_EPOCHS) if epoch is None else epoch
     return Entry(
         epoch=number,
         **describe_process(pid or os.getpid()),
-        common_dir=f"{runtime}/{name}/.git",
+        common_dir=folder,
         root=f"{runtime}/{name}",
         root_commits=roots,
-        socket=f"{runtime}/{name}-{number}.sock",
+        socket=f"{runtime}/{socket_name(folder, number)}",
         version=version,
         since=NOW,
     )
@@ -106,6 +110,7 @@ def saying(made: Entry, body: bytes, status: int = 200, lease_state: str = "hold
     """Answer as the server of the entry does."""
     head = (
         f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-lease: {lease_state}\r\n"
+        f"majordomus-repository: {quoted(made.common_dir)}\r\n"
         f"content-length: {len(body)}\r\n\r\n"
     )
     return lambda connection: connection.sendall(head.encode() + body)

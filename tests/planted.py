@@ -9,7 +9,9 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from brief.fastpath.ask import quoted
 from hostile import FOREIGN
+from impostor import socket_in
 from sandbox import Lab
 
 MARK = "PLANTED"
@@ -17,11 +19,12 @@ _EPOCH = 7
 _BODY = json.dumps({"context": MARK, "lease": "holds", "pid": 1, "epoch": _EPOCH, "version": MARK, "error": MARK})
 
 
-def answer() -> bytes:
+def answer(common_dir: str) -> bytes:
     """Whatever is asked: the mark, as text, as JSON, and with what steers a terminal."""
     body = _BODY.encode() + b"\x1b]0;x\x07\n"
-    head = f"HTTP/1.1 200 OK\r\nmajordomus-epoch: {_EPOCH}\r\nmajordomus-read: in-full\r\ncontent-length: {len(body)}"
-    return head.encode() + b"\r\n\r\n" + body
+    head = f"HTTP/1.1 200 OK\r\nmajordomus-epoch: {_EPOCH}\r\nmajordomus-read: in-full"
+    named = f"majordomus-repository: {quoted(common_dir)}\r\ncontent-length: {len(body)}"
+    return f"{head}\r\n{named}\r\n\r\n".encode() + body
 
 
 @contextlib.contextmanager
@@ -31,12 +34,14 @@ def planted_server(lab: Lab) -> Iterator[Path]:
     folder = lab.base / "foreign"
     folder.mkdir()
     os.chown(folder, FOREIGN, FOREIGN)
-    heard, path = folder / "heard", folder / "a.sock"
+    heard, path = folder / "heard", socket_in(folder, lab.common_dir, _EPOCH)
+    path.parent.mkdir()
+    os.chown(path.parent, FOREIGN, FOREIGN)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         with contextlib.suppress(BaseException):
-            _serve(path, heard, writing)
+            _serve(path, heard, writing, answer(lab.common_dir))
         os._exit(0)
     os.close(writing)
     assert os.read(reading, 1) == b"!"
@@ -57,7 +62,7 @@ def planted_server(lab: Lab) -> Iterator[Path]:
         os.waitpid(child, 0)
 
 
-def _serve(path: Path, heard: Path, writing: int) -> None:
+def _serve(path: Path, heard: Path, writing: int, told: bytes) -> None:
     os.setgroups([])
     os.setgid(FOREIGN)
     os.setuid(FOREIGN)
@@ -72,7 +77,7 @@ def _serve(path: Path, heard: Path, writing: int) -> None:
                 said = connection.recv(1 << 20)
                 with heard.open("ab") as file:
                     file.write(said)
-                connection.sendall(answer())
+                connection.sendall(told)
 
 
 def give_away(folder: Path) -> None:

@@ -15,6 +15,7 @@ from brief.core.model.brief import Brief, IntegrationSection, PeersSection
 from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.process import describe_process
 from brief.policy import NO_POLICY
+from impostor import socket_in
 from sandbox import Lab, until
 
 HOSTILE_BRANCH = "evil-\u202etopic\u2066"
@@ -206,7 +207,8 @@ def lease(lab: Lab, **changes: Any) -> str:
     record = {
         "epoch": 7,
         **describe_process(os.getpid()),
-        "socket": "/tmp/no.sock",
+        "common_dir": lab.common_dir,
+        "socket": str(socket_in(Path("/nowhere"), lab.common_dir)),
     }
     return json.dumps({**record, **changes})
 
@@ -216,7 +218,7 @@ LEASES: dict[str, tuple[str | dict[str, Any], str]] = {
     "truncated": ('{"schema": "majordomus.lease/v1", "epo', "is damaged, so no server can be found by it"),
     "another boot": ({"boot_id": "00000000-0000-0000-0000-000000000000"}, "ended with the machine's last run"),
     "a live foreign pid": ({"process_start": 1}, "is gone and left its lease behind"),
-    "a live process that is no server": ({}, "does not answer at /tmp/no.sock"),
+    "a live process that is no server": ({}, "does not answer at /nowhere/majordomus/"),
 }
 
 

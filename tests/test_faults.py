@@ -13,7 +13,7 @@ import pytest
 
 import serving
 from cli_helpers import brief, command, hooked, told_alone
-from impostor import EPOCH, answer, listening, saying, write_lease
+from impostor import EPOCH, answer, listening, saying, send, socket_of, write_lease
 from sandbox import Lab, until
 from serving import lease, serve
 
@@ -75,7 +75,7 @@ def _drips(connection: socket.socket, request: bytes) -> None:
 
 def _floods(connection: socket.socket, request: bytes) -> None:
     """Answer with 50 MB, announced and of the right epoch."""
-    connection.sendall(answer(b"x" * 52_428_800))
+    send(connection, answer(b"x" * 52_428_800))
 
 
 IMPOSTOR = f"is not the server of epoch {EPOCH}"
@@ -94,7 +94,7 @@ SERVERS: dict[str, tuple[Serve, str]] = {
 def test_server_that_answers_otherwise(two: Lab, case: str) -> None:
     """Whatever listens where the lease says a server does, each command answers in time without it."""
     behave, why = SERVERS[case]
-    path = two.runtime / "a.sock"
+    path = socket_of(two)
     write_lease(two.common_dir, path)
     with listening(path, behave):
         told_alone(two, why)

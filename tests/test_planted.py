@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hostile import needs_root
+from impostor import answer, listening, saying, write_lease
 from planted import MARK, give_away, planted_server
 from sandbox import Lab
 from serving import write_policy
@@ -76,6 +77,19 @@ def test_our_repository_with_a_lease_of_another(lab: Lab, heard: Path, words: li
     """A lease of ours that names a socket of another user is not followed."""
     assert MARK not in said(lab, words, lab.repo)
     assert not heard.exists()
+
+
+@pytest.mark.parametrize("words", CALLS, ids=" ".join)
+def test_our_repository_with_a_lease_from_an_archive(lab: Lab, words: list[str]) -> None:
+    """A lease that was unpacked is our own, and may name an agent of ours: it is neither asked nor believed."""
+    lab.commit()
+    agent = lab.runtime / "agent.sock"
+    write_lease(lab.common_dir, agent)
+    with listening(
+        agent, saying(answer(json.dumps({"context": MARK, "lease": "holds", "pid": 1}).encode()))
+    ) as requests:
+        assert MARK not in said(lab, words, lab.repo)
+    assert requests == []
 
 
 def test_the_process_that_waits(lab: Lab, heard: Path) -> None:

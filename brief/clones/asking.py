@@ -39,7 +39,7 @@ def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone")
     question = [("root", entry.root or entry.common_dir), ("local", "true")]
     try:
         request = request_of("GET", "/peers", question)
-        answer = exchange(entry.socket, entry.epoch, request, seconds=seconds, most=MOST_BYTES)
+        answer = exchange(entry.socket, entry.common_dir, entry.epoch, request, seconds=seconds, most=MOST_BYTES)
     except (TimeoutError, BlockingIOError):
         return unread(
             entry, "silent", f"its server (pid {entry.pid}) gave no answer within {seconds * 1000:.0f} ms", kind

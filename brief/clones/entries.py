@@ -17,7 +17,9 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from brief.core.model.errors import SupersededError
 from brief.core.model.wire import Moment, Wire
+from brief.core.text.sanitize import wire
 from brief.fastpath.known import ABSENT
+from brief.fastpath.lease import socket_name
 from brief.fastpath.process import recorded_process
 from brief.fastpath.proof import UnprovenError, open_file, open_folder
 from brief.support.fence import refuse_if_superseded
@@ -31,6 +33,9 @@ MAKING_SECONDS = 60.0
 
 _NAME = re.compile(r"(?:[0-9a-f]{12}-)?[0-9]{1,16}\.json")
 """The names that servers give their entries: nothing else in the folder is opened or removed."""
+
+_SPELLED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
+"""A byte of a path that is no UTF-8, as `wire` spells it."""
 
 CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
@@ -103,6 +108,7 @@ def _unlisted(folder: str, fault: OSError) -> str:
 
 
 def _listed(folder: str, descriptor: int) -> Listed:
+    sockets = os.path.dirname(folder)
     names = sorted(name for name in os.listdir(descriptor) if name.endswith(".json") and not name.startswith("."))
     entries, faults = [], []
     if len(names) > MOST_ENTRIES:
@@ -111,7 +117,7 @@ def _listed(folder: str, descriptor: int) -> Listed:
         )
     for name in names[:MOST_ENTRIES]:
         try:
-            entry = _live(name, descriptor)
+            entry = _live(name, descriptor, sockets)
         except (UnreadableFileError, UnprovenError) as fault:
             faults.append(f"{folder}/{name} is no entry of a server ({fault}); remove it")
         else:
@@ -119,8 +125,11 @@ def _listed(folder: str, descriptor: int) -> Listed:
     return Listed(tuple(sorted(entries, key=lambda entry: entry.epoch)), tuple(faults))
 
 
-def _live(name: str, folder: int) -> Entry | None:
-    """The entry of this name; None where it is just being made, or its server is gone and it was removed."""
+def _live(name: str, folder: int, sockets: str) -> Entry | None:
+    """The entry of this name; None where it is just being made, or its server is gone and it was removed.
+
+    It may name no socket but its own, in the folder `sockets`: nothing is asked at any other, nor looked for there.
+    """
     if not _NAME.fullmatch(name):
         raise UnreadableFileError("no server gives its entry such a name")
     try:
@@ -137,10 +146,18 @@ def _live(name: str, folder: int) -> Entry | None:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UnreadableFileError(f"{where + ': ' if where else ''}{first['msg']}") from None
+    if not _names_own_socket(entry, sockets):
+        raise UnreadableFileError("socket: it is not that of its own repository and epoch")
     if is_gone(entry):
         _remove(name, folder, stamp_of(found))
         return None
     return entry
+
+
+def _names_own_socket(entry: Entry, sockets: str) -> bool:
+    bytes_of = _SPELLED_BYTE.sub(lambda found: os.fsdecode(bytes([int(found[1], 16)])), entry.common_dir)
+    names = (socket_name(common_dir, entry.epoch) for common_dir in (entry.common_dir, bytes_of))
+    return entry.socket in [wire(os.path.join(sockets, name)) for name in names]
 
 
 def _read(name: str, folder: int) -> tuple[os.stat_result, bytes]:

@@ -9,11 +9,11 @@ from brief import __version__
 from brief.core.model.errors import RuntimeFolderError
 from brief.core.model.health import Finding, fail, judge_lease, judge_server, judge_socket, ok
 from brief.fastpath.known import ABSENT
-from brief.fastpath.lease import NoServerError, read_lease, state_dir
+from brief.fastpath.lease import NoServerError, read_lease, socket_name, state_dir
 from brief.fastpath.locate import Located
 from brief.fastpath.process import recorded_process
 from brief.server.ensure import ping
-from brief.server.runtime import runtime_folder, socket_name
+from brief.server.runtime import runtime_folder
 
 _ANY_EPOCH = 10**12
 

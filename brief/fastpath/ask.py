@@ -10,6 +10,8 @@ import time
 
 from brief.fastpath.jsontext import read_json, write_json
 from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_busy, why_silent
+from brief.fastpath.locate import spelled
+from brief.fastpath.proof import UnprovenError, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing takes longer than asking the server
@@ -87,25 +89,24 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
 
     `path` is below `/api/v1`; `params` are the query, `body` goes as JSON. `seconds` bounds the whole exchange.
     Where no answer comes soon, `meanwhile` is done while it is waited for: what will be needed if none comes at all.
-    An answer that does not carry the epoch of the lease, or is of another repository, is not taken.
+    An answer that does not carry the epoch of the lease and this repository is not taken.
     """
     record = read_lease(common_dir)
     request = request_of(method, path, params, body)
     try:
-        answer = exchange(record["socket"], record["epoch"], request, seconds=seconds, meanwhile=meanwhile)
+        return exchange(
+            record["socket"], spelled(common_dir), record["epoch"], request, seconds=seconds, meanwhile=meanwhile
+        )
     except OSError as fault:
         is_sent = not isinstance(fault, _NOT_SENT)
         is_busy = isinstance(fault, TimeoutError) and answers_ping(record, min(PING_SECONDS, seconds / 4))
         why = why_busy(record, seconds) if is_busy else why_silent(common_dir, record, fault)
         raise NoServerError(why, is_sent=is_sent) from None
-    ours = quoted(common_dir)
-    if answer.headers.get("majordomus-repository", ours) != ours:
-        raise NoServerError(f"what answers at {record['socket']} is the server of another repository; {ENSURE}")
-    return answer
 
 
-def exchange(
+def exchange(  # noqa: PLR0913 - who is asked, what, and what bounds it, each by its name
     socket_path: str,
+    repository: str,
     epoch: int,
     request: bytes,
     *,
@@ -115,19 +116,23 @@ def exchange(
 ) -> Answer:
     """What the server of `epoch` answers at a socket, whole, within `seconds` and in at most `most` bytes.
 
-    Nothing is sent unless socket and peer are proven to be of this user. Raises TimeoutError or BlockingIOError where the
+    `repository` is its git folder, spelled as it travels. Whoever names the socket has it from where it was proven to be
+    the server's by its name: see `read_lease`. Nothing is sent unless socket and peer are proven to be of this user. Raises TimeoutError or BlockingIOError where the
     server is silent, another OSError where it cannot be asked, and NoServerError where somebody else answers.
     """
     answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most, meanwhile))
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
         raise NoServerError(f"what answers at {socket_path} is not the server of epoch {epoch}")
+    if answer.headers.get("majordomus-repository") != quoted(repository):
+        raise NoServerError(f"what answers at {socket_path} is not the server of {repository}; {ENSURE}")
     return answer
 
 
 def answers_ping(record: dict[str, Any], seconds: float) -> bool:
     """Whether the server that a lease names answers a question about itself, for which it needs no git and no disk."""
     try:
-        exchange(record["socket"], record["epoch"], request_of("GET", "/server", []), seconds=seconds)
+        question = request_of("GET", "/server", [])
+        exchange(record["socket"], spelled(record["common_dir"]), record["epoch"], question, seconds=seconds)
     except (OSError, NoServerError):
         return False
     return True
@@ -154,12 +159,21 @@ def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile:
 
 
 def _refuse_foreign_socket(path: str) -> None:
-    """Raise NoServerError for what is no socket of this user, and OSError where that cannot be looked at."""
+    """Raise NoServerError for what is no socket of this user, or lies where others may put one; OSError if that cannot be looked at."""
+    folder = os.path.dirname(path)
+    try:
+        check(os.lstat(folder), folder, is_folder=True)
+    except UnprovenError as fault:
+        raise NoServerError(f"no server is asked: {fault}") from None
     found = os.lstat(path)
     if not stat.S_ISSOCK(found.st_mode):
         raise NoServerError(f"{path} is not a socket, so no server is asked there; {ENSURE}")
     if found.st_uid != os.geteuid():
         raise NoServerError(f"the socket {path} belongs to uid {found.st_uid}, not to you, so no server is asked there")
+    if found.st_nlink > 1:
+        raise NoServerError(
+            f"the socket {path} has another name too, so it may be anybody's, and is not asked; {ENSURE}"
+        )
 
 
 def _refuse_foreign_peer(path: str, connection: socket) -> None:

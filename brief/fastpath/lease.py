@@ -9,9 +9,21 @@ from brief.fastpath.proof import UnprovenError, check_git_folder, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
+    from hashlib import sha256
     from typing import Any
+else:
+    try:
+        # The module hashlib loads OpenSSL too: 3 ms more.
+        from _sha2 import sha256
+    except ImportError:  # it is no public module, and had another name before Python 3.12
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from hashlib import sha256
 
 STATE = "majordomus"
+RUNTIME = "majordomus"
+"""The folder of all sockets below a runtime folder."""
 LEASE_SCHEMA = "majordomus.lease/v1"
 ENSURE = "start one with majordomus serve ensure"
 _MOST_BYTES = 65_536
@@ -36,10 +48,22 @@ def state_dir(common_dir: str) -> str:
     return common_dir + "/" + STATE
 
 
+def socket_name(common_dir: str, epoch: int) -> str:
+    """The name of the socket of one repository and one epoch."""
+    return f"{repository_digest(common_dir)}-{epoch}.sock"
+
+
+def repository_digest(common_dir: str) -> str:
+    """What a repository is known by in the name of a socket."""
+    return sha256(os.fsencode(common_dir)).hexdigest()[:12]
+
+
 def read_lease(common_dir: str) -> dict[str, Any]:
     """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one of `common_dir`.
 
-    A copied repository brings the lease of the original along, whose server must not answer for the copy.
+    A copied repository brings the lease of the original along, whose server must not answer for the copy. A lease that
+    came with an archive may name any socket of the user: only that of this repository and this epoch is one to ask at, in
+    whichever runtime folder.
     """
     path = state_dir(common_dir) + "/lease.json"
     try:
@@ -58,16 +82,29 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         record = read_json(text)
     except (ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or not _is_path(record.get("socket")) or not _is_epoch(record.get("epoch")):
+    if not isinstance(record, dict) or not _is_whole(record):
         raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
-    written_for = record.get("common_dir", common_dir)
-    if written_for != common_dir:
-        named = str(written_for)[:400].encode("utf-8", "backslashreplace").decode()
+    if record["common_dir"] != common_dir:
         raise NoServerError(
-            f"{path} was written for {named}: this repository was moved or copied; "
+            f"{path} was written for {_shown(record['common_dir'])}: this repository was moved or copied; "
             "start a server of its own with majordomus serve ensure"
         )
+    if not record["socket"].endswith(f"/{RUNTIME}/{socket_name(common_dir, record['epoch'])}"):
+        raise NoServerError(
+            f"{path} names {_shown(record['socket'])}, which is no socket of a server of this repository, "
+            f"so nobody is asked there; {ENSURE}"
+        )
     return record
+
+
+def _is_whole(record: dict[str, Any]) -> bool:
+    return (
+        _is_path(record.get("socket")) and _is_epoch(record.get("epoch")) and isinstance(record.get("common_dir"), str)
+    )
+
+
+def _shown(path: str) -> str:
+    return path[:400].encode("utf-8", "backslashreplace").decode()
 
 
 def _is_path(value: object) -> bool:

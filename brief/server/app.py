@@ -19,6 +19,7 @@ from brief.clones.succession import ask_successor
 from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
+from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import tell_fixes_soon
 from brief.policy import read_policy
 from brief.server.holder import Holder
@@ -28,7 +29,7 @@ from brief.server.late_modules import load_rest
 from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
 from brief.server.registry_entry import Listing
-from brief.server.runtime import runtime_folder, socket_name, sweep
+from brief.server.runtime import runtime_folder, sweep
 from brief.server.serving import serving
 from brief.server.shutdown import Stopping
 from brief.server.strain import SchedulerLoad

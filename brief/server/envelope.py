@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brief.core.model.errors import USAGE
 from brief.fastpath.ask import quoted
+from brief.fastpath.locate import spelled
 from brief.server.holder import Holder
 from brief.server.problem import problem
 from brief.server.receipt import Receipt
@@ -30,7 +31,7 @@ class Envelope:
         self.holder = holder
         self._own = (
             (b"majordomus-epoch", str(holder.lease.epoch).encode()),
-            (b"majordomus-repository", quoted(holder.lease.common_dir).encode()),
+            (b"majordomus-repository", quoted(spelled(holder.lease.common_dir)).encode()),
             NO_GUESSING,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -13,11 +12,10 @@ from pathlib import Path
 
 from brief.clones.entries import is_listening, read_entries
 from brief.core.model.errors import RuntimeFolderError
+from brief.fastpath.lease import RUNTIME, repository_digest
 
 SOCKET_PATH_BYTES = 104
 """The shortest limit of any system we run on (macOS); Linux has 108."""
-
-_OURS = "majordomus"
 
 
 def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
@@ -28,12 +26,12 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
     """
     given = environment.get("XDG_RUNTIME_DIR", "")
     if given and os.path.isabs(given) and os.path.lexists(given):
-        folder = Path(given) / _OURS
+        folder = Path(given) / RUNTIME
         if _fits(folder, socket_name):
             _prove(Path(given), private=False)
             return private_folder(folder)
-    base = Path(tempfile.gettempdir()) / f"{_OURS}-{os.getuid()}"
-    folder = base / _OURS
+    base = Path(tempfile.gettempdir()) / f"{RUNTIME}-{os.getuid()}"
+    folder = base / RUNTIME
     if not _fits(folder, socket_name):
         raise RuntimeFolderError(
             f"{folder} is too long a path for a socket (at most {SOCKET_PATH_BYTES} bytes); set XDG_RUNTIME_DIR to a shorter one"
@@ -42,26 +40,17 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
     return private_folder(folder)
 
 
-def socket_name(common_dir: str, epoch: int) -> str:
-    """The name of the socket of one repository and one epoch."""
-    return f"{_digest(common_dir)}-{epoch}.sock"
-
-
 def sweep(folder: Path, common_dir: str) -> None:
     """Remove what killed servers left: the sockets of a repository, and every entry of a server that is gone.
 
     The lease of the repository must be held, so that no other socket of it is just made.
     """
-    ours = re.compile(rf"{_digest(common_dir)}-[0-9]+\.sock")
+    ours = re.compile(rf"{repository_digest(common_dir)}-[0-9]+\.sock")
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
             if ours.fullmatch(path.name) and stat.S_ISSOCK(path.lstat().st_mode) and not is_listening(str(path)):
                 path.unlink()
     read_entries(str(folder / "servers"))
-
-
-def _digest(common_dir: str) -> str:
-    return hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:12]
 
 
 def _fits(folder: Path, name: str) -> bool:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from impostor import listening, write_lease
+from impostor import listening, socket_of, write_lease
 from sandbox import Lab, until
 
 CALLS = ["brief", "brief --line", "statusline", "policy schema", "--help", "brief --help", "peers list --format json"]
@@ -87,7 +87,7 @@ def test_locale(served: Lab, locale: str) -> None:
 @pytest.mark.parametrize("call", ["brief", "peers list", "statusline"])
 def test_interrupted(lab: Lab, call: str) -> None:
     """Control-C is exit code 130 without a word."""
-    path = lab.runtime / "silent.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, lambda connection, request: (connection.recv(1), None)[1]) as requests:
         argv = [sys.executable, "-m", "brief", *call.split()]

@@ -9,7 +9,7 @@ from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
 from brief.core.model.brief import SECTIONS, Brief, Section, Status
 from brief.handlers.shape import Capability, Rendered
-from impostor import answer, listening, saying, write_lease
+from impostor import answer, listening, saying, socket_of, write_lease
 from sandbox import Lab
 from serving import write_policy
 from terminal import in_terminal
@@ -175,7 +175,7 @@ def test_episode_that_is_not_there(lab: Lab) -> None:
 @pytest.mark.parametrize("raw", [answer(b"[]"), answer(b"garbage", status="500 Oh"), answer(b"{}", status="404 No")])
 def test_server_of_another_version(lab: Lab, raw: bytes) -> None:
     """An answer of no known shape is told in one sentence, with the way out."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(raw)):
         done = lab.majordomus("peers", "list")
@@ -185,7 +185,7 @@ def test_server_of_another_version(lab: Lab, raw: bytes) -> None:
 
 def test_refusal_of_the_server(lab: Lab) -> None:
     """What the server refuses is its sentence, with the exit code that it names."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     problem = json.dumps({"error": "not like this", "kind": "UsageError", "exit_code": 2}).encode()
     with listening(path, saying(answer(problem, status="400 Bad Request"))):
@@ -210,7 +210,7 @@ def test_fault_that_nobody_foresaw(
 @pytest.mark.parametrize("body", [b'{"error": "not today"}', b"<html>", b""], ids=repr)
 def test_server_that_declines(lab: Lab, status: str, body: bytes) -> None:
     """What answers without saying anything of the question leaves nobody without a page: code and reason are in it."""
-    code, path = status[:3], lab.runtime / "a.sock"
+    code, path = status[:3], socket_of(lab)
     write_lease(lab.common_dir, path)
     why = f"the server answered {code}: {'not today' if b'today' in body else 'it gave no reason'}"
     with listening(path, saying(answer(body, status=status))) as requests:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from brief.clones import entries
-from brief.clones.entries import Entry, read_entries
+from brief.clones.entries import Entry, Listed, read_entries
+from brief.core.text.sanitize import wire
+from brief.fastpath.lease import socket_name
 from neighbourhood import entry, listed, listening, silent
 from sandbox import Lab
 
@@ -143,6 +145,37 @@ def test_what_is_no_entry_is_named(lab: Lab, folder: Path, case: str) -> None:
     assert str(bad) in found.faults[0]
     assert "remove it" in found.faults[0]
     assert os.path.lexists(bad)
+
+
+@pytest.mark.parametrize(
+    "name", ["agent.sock", "sub/{}", "{}"], ids=["an agent", "another folder", "another repository"]
+)
+def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: Entry, name: str) -> None:
+    """Nobody connects there, not even to see who listens, and the entry is told as none."""
+    path = listed(lab.runtime, ended)
+    own = Path(ended.socket).name
+    theirs = lab.runtime / name.format(own if "/" in name else f"{'0' * 12}-{ended.epoch}.sock")
+    theirs.parent.mkdir(exist_ok=True)
+    path.write_text(ended.model_copy(update={"socket": str(theirs)}).model_dump_json())
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(theirs))
+        listener.listen()
+        listener.settimeout(0)
+        found = read_entries(str(folder))
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert found.entries == ()
+    assert "socket: it is not that of its own repository and epoch" in found.faults[0]
+    assert path.exists()
+
+
+def test_an_entry_of_a_path_that_is_no_text(lab: Lab, folder: Path) -> None:
+    """A git folder whose name is no UTF-8 is spelled out in the entry, and its socket is known all the same."""
+    common_dir = os.fsdecode(b"/r\xe9po/.git")
+    made = entry(lab.runtime, common_dir=wire(common_dir))
+    spelled = made.model_copy(update={"socket": f"{lab.runtime}/{socket_name(common_dir, made.epoch)}"})
+    listed(lab.runtime, spelled)
+    assert read_entries(str(folder)) == Listed((spelled,), ())
 
 
 FOREIGN = 54_321

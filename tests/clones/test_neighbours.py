@@ -54,7 +54,7 @@ def street(lab: Lab) -> Iterator[Street]:
 
 def test_nobody_else_is_nobody(street: Street) -> None:
     """With no other server there is nobody to ask, and nothing is missing."""
-    own = entry(street.lab.runtime, epoch=OWN_EPOCH).model_copy(update={"common_dir": street.lab.common_dir})
+    own = entry(street.lab.runtime, epoch=OWN_EPOCH, common_dir=street.lab.common_dir)
     listed(street.lab.runtime, own)
     hood = street.neighbours.read()
     assert (hood.neighbours, hood.gaps) == ((), ())
@@ -67,7 +67,7 @@ def test_clones_are_asked_and_strangers_are_not(street: Street) -> None:
     street.answering(entry(runtime, "a"), "e2", "e3")
     stranger = street.answering(entry(runtime, "stranger", roots=("b" * 40,)), "e4")
     unborn = street.answering(entry(runtime, "unborn", roots=()), "e5")
-    own = entry(runtime, epoch=OWN_EPOCH).model_copy(update={"common_dir": street.lab.common_dir})
+    own = entry(runtime, epoch=OWN_EPOCH, common_dir=street.lab.common_dir)
     ours = street.answering(own, "e6")
     hood = street.neighbours.read()
     assert [(each.board.name, each.board.count) for each in hood.neighbours] == [("a", 2), ("b", 1)]
@@ -127,7 +127,7 @@ def test_a_server_that_speaks_again_is_ready(street: Street) -> None:
 @pytest.mark.parametrize("speaks", [True, False])
 def test_an_older_server_of_our_own_repository_is_superseded(street: Street, speaks: bool) -> None:
     """We hold the lease, so it does not, whether it knows or answers or neither; that is told and is no gap."""
-    old = entry(street.lab.runtime, epoch=OWN_EPOCH - 1).model_copy(update={"common_dir": street.lab.common_dir})
+    old = entry(street.lab.runtime, epoch=OWN_EPOCH - 1, common_dir=street.lab.common_dir)
     if speaks:
         street.answering(old, "e1")
     else:
@@ -139,7 +139,7 @@ def test_an_older_server_of_our_own_repository_is_superseded(street: Street, spe
 
 def test_a_superseded_server_sees_its_holder(street: Street) -> None:
     """A newer server of our own repository is a neighbour that is ready."""
-    new = entry(street.lab.runtime, epoch=OWN_EPOCH + 1).model_copy(update={"common_dir": street.lab.common_dir})
+    new = entry(street.lab.runtime, epoch=OWN_EPOCH + 1, common_dir=street.lab.common_dir)
     street.answering(new, "e1")
     assert street.conditions() == ["ready"]
 

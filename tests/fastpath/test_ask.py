@@ -12,7 +12,7 @@ import pytest
 
 from brief.fastpath.ask import MOST_BYTES, Answer, ask
 from brief.fastpath.lease import NoServerError
-from impostor import EPOCH, answer, listening, saying, write_lease
+from impostor import EPOCH, answer, listening, saying, send, socket_of, write_lease
 from sandbox import Lab
 
 Served = Callable[[Callable[[socket.socket, bytes], None]], contextlib.AbstractContextManager[list[bytes]]]
@@ -22,7 +22,7 @@ IMPOSTOR = f"is not the server of epoch {EPOCH}"
 @pytest.fixture
 def served(lab: Lab) -> Served:
     """Listen where the lease of the lab says."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
 
     @contextlib.contextmanager
     def entered(serve: Callable[[socket.socket, bytes], None]) -> Iterator[list[bytes]]:
@@ -81,13 +81,16 @@ def test_body(lab: Lab, served: Served) -> None:
         answer(b"", length=-1),
         answer(b"of another", epoch=EPOCH + 1),
         answer(b"of nobody", epoch=""),
+        answer(b"of no repository", repository=None),
+        answer(b"of another repository", repository="/other/.git"),
     ],
     ids=lambda raw: repr(raw[-40:]),
 )
 def test_not_an_answer_of_this_server(lab: Lab, served: Served, raw: bytes) -> None:
-    """Garbage, an answer that was cut, chunked, or of another epoch is taken from nobody."""
+    """Garbage, an answer that was cut, chunked, or of another epoch or repository is taken from nobody."""
+    theirs = f"is not the server of {lab.common_dir};" if b"repository" in raw.partition(b"\r\n\r\n")[2] else IMPOSTOR
     with served(saying(raw)):
-        assert IMPOSTOR in refused(lab)
+        assert theirs in refused(lab)
 
 
 def test_silent_server(lab: Lab, served: Served) -> None:
@@ -134,17 +137,17 @@ def test_server_that_hangs_up(lab: Lab, served: Served) -> None:
 
 def test_socket_that_nobody_listens_at(lab: Lab) -> None:
     """A socket file without a listener, none at all, and a path too long for one each give a sentence."""
-    path = lab.runtime / "left.sock"
+    path = socket_of(lab)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
-    for name in (path, lab.runtime / "absent.sock", Path("/" + "x" * 200)):
+    for name in (path, lab.home / "majordomus" / path.name, Path(f"/{'x' * 200}/majordomus/{path.name}")):
         write_lease(lab.common_dir, name)
         assert f"does not answer at {name}" in refused(lab)
 
 
 def test_full_backlog(lab: Lab) -> None:
     """A server that accepts nobody any more is told as silent."""
-    path = lab.runtime / "full.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -186,7 +189,7 @@ def foreign(path: Path, uid: int) -> Iterator[list[bytes]]:
                 connection.settimeout(20)
                 sent = connection.recv(65_536)
                 with contextlib.suppress(OSError):
-                    connection.sendall(answer(b"PLANTED"))
+                    send(connection, answer(b"PLANTED"))
                 os.write(writing, sent)
             os._exit(0)
         os.close(writing)
@@ -203,7 +206,7 @@ def foreign(path: Path, uid: int) -> Iterator[list[bytes]]:
 
 def test_a_socket_of_another_uid(lab: Lab) -> None:
     """A lease may name a socket of somebody else's: no connection is made."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with foreign(path, FOREIGN_UID) as heard:
         assert f"the socket {path} belongs to uid {FOREIGN_UID}, not to you" in refused(lab)
@@ -212,7 +215,7 @@ def test_a_socket_of_another_uid(lab: Lab) -> None:
 
 def test_a_listener_of_another_uid(lab: Lab) -> None:
     """A socket of ours at which somebody else listens is told by the kernel, before a word is sent."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with foreign(path, FOREIGN_UID) as heard:
         os.chown(path, 0, 0)
@@ -234,17 +237,61 @@ def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: p
         monkeypatch.setattr("brief.fastpath.ask._told_uid", answered)
         with served(saying(answer(b"x"))) as requests:
             assert refused(lab).endswith(told + why)
-        (lab.runtime / "a.sock").unlink()
+        (socket_of(lab)).unlink()
         assert requests == [b""]
 
 
 def test_a_link_to_a_socket(lab: Lab, served: Served) -> None:
     """A link is no socket, even one to a socket of ours: where it leads may change."""
-    with served(saying(answer(b"x"))):
-        link = lab.runtime / "link.sock"
-        link.symlink_to("a.sock")
-        write_lease(lab.common_dir, link)
-        assert f"{link} is not a socket, so no server is asked there" in refused(lab)
+    with served(saying(answer(b"x"))) as requests:
+        path = socket_of(lab)
+        path.rename(path.with_name("moved"))
+        path.symlink_to("moved")
+        assert f"{path} is not a socket, so no server is asked there" in refused(lab)
+    assert requests == []
+
+
+def test_a_socket_with_another_name(lab: Lab, served: Served) -> None:
+    """A hard link gives any socket of the user the name of ours: none that has two names is asked."""
+    with served(saying(answer(b"x"))) as requests:
+        os.link(socket_of(lab), lab.runtime / "agent.sock")
+        assert f"the socket {socket_of(lab)} has another name too" in refused(lab)
+    assert requests == []
+
+
+@pytest.mark.parametrize("spoil", ["wide", "link"])
+def test_a_folder_of_sockets_that_others_may_change(lab: Lab, served: Served, spoil: str) -> None:
+    """Where others could put a socket, or a link leads to the folder, nobody is asked."""
+    folder = socket_of(lab).parent
+    with served(saying(answer(b"x"))) as requests:
+        if spoil == "wide":
+            folder.chmod(0o777)
+        else:
+            folder.rename(lab.runtime / "moved")
+            folder.symlink_to("moved")
+        assert f"no server is asked: {folder} " in refused(lab)
+    assert requests == []
+
+
+@pytest.mark.parametrize("case", ["an agent", "another folder", "another epoch", "another repository"])
+def test_a_lease_that_names_another_socket_of_the_user(lab: Lab, case: str) -> None:
+    """A lease that came with an archive may name an agent or another repository's server: no connection is made there."""
+    own = socket_of(lab)
+    paths = {
+        "an agent": lab.runtime / "agent.sock",
+        "another folder": lab.runtime / own.name,
+        "another epoch": own.with_name(own.name.replace(f"-{EPOCH}.", f"-{EPOCH + 1}.")),
+        "another repository": own.with_name(f"{'0' * 12}-{EPOCH}.sock"),
+    }
+    path = paths[case]
+    write_lease(lab.common_dir, path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        listener.settimeout(0)
+        assert f"names {path}, which is no socket of a server of this repository" in refused(lab)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
 
 
 def test_a_server_that_waits_for_something_is_not_silent(lab: Lab, served: Served) -> None:
@@ -253,7 +300,7 @@ def test_a_server_that_waits_for_something_is_not_silent(lab: Lab, served: Serve
 
     def serve(connection: socket.socket, request: bytes) -> None:
         if request.startswith(b"GET /api/v1/server "):
-            connection.sendall(answer(b"{}"))
+            send(connection, answer(b"{}"))
         else:
             kept.append(connection.dup())
 

@@ -13,7 +13,7 @@ import pytest
 
 from brief.fastpath.hook import EVENTS, SPEAKING, read_call
 from brief.fastpath.locate import NotLocatedError
-from impostor import answer, listening, saying, write_lease
+from impostor import answer, listening, saying, socket_of, write_lease
 from sandbox import Lab
 
 UUID = "11111111-1111-4111-8111-111111111111"
@@ -74,7 +74,7 @@ def body_of(request: bytes) -> dict[str, Any]:
 @pytest.mark.parametrize("spelling", ["ours", "theirs"])
 def test_every_event(lab: Lab, event: str, spelling: str) -> None:
     """Each event, by our name and by the client's, reaches the server, and what that says is printed as one document."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     said = 'read [this] "now" 🔔 ě\n'
     told = {"session_id": UUID, "source": "startup", "reason": "logout", "prompt": "a secret", "cwd": str(lab.repo)}
@@ -107,7 +107,7 @@ def test_every_event(lab: Lab, event: str, spelling: str) -> None:
 )
 def test_who_wrote_the_prompt(lab: Lab, prompt: object, speaker: str | None) -> None:
     """A person's prompt is told from one that the client wrote, and from one that woke the session; its text stays here."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     told = json.dumps({"session_id": UUID, "prompt": prompt}).encode()
     with listening(path, saying(answer(b'{"context": ""}'))) as requests:
@@ -118,7 +118,7 @@ def test_who_wrote_the_prompt(lab: Lab, prompt: object, speaker: str | None) -> 
 
 def test_nothing_to_say(lab: Lab) -> None:
     """Where the session must read nothing, nothing is printed."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(answer(b'{"context": ""}'))):
         assert context(ran(lab, "user-prompt-submit")) == ""
@@ -139,7 +139,7 @@ def test_nothing_to_say(lab: Lab) -> None:
 )
 def test_server_that_answers_otherwise(lab: Lab, raw: bytes, why: str) -> None:
     """What cannot be taken for an answer is none: the hook composes alone and knows why."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(raw)):
         assert why in context(ran(lab, "user-prompt-submit"))
@@ -147,7 +147,7 @@ def test_server_that_answers_otherwise(lab: Lab, raw: bytes, why: str) -> None:
 
 def test_server_that_is_silent(lab: Lab) -> None:
     """A server that never answers is not waited for."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -193,7 +193,7 @@ def test_any_input(lab: Lab, raw: bytes) -> None:
 
 def test_large_prompt_keeps_its_session(lab: Lab) -> None:
     """A prompt of 10 MB does not hide whose it is, and does not travel."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     raw = b'{"prompt": "' + b"x" * 10_000_000 + b'", "session_id": "' + UUID.encode() + b'"}'
     with listening(path, saying(answer(b'{"context": ""}'))) as requests:

@@ -20,16 +20,17 @@ OURS = {
     "brief.fastpath.output",
     "brief.fastpath.proof",
 }
-STANDARD = {"__future__", "_json", "_socket", "errno"}
+STANDARD = {"__future__", "_json", "_sha2", "_sha256", "_socket", "errno"}
 ONLY_COMMAND = {"brief.fastpath.arguments", "brief.fastpath.command_table"}
 ONLY_STATUSLINE = {"brief.fastpath.client", "brief.fastpath.statusline", "select"}
 ONLY_HOOK = {"brief.fastpath.client", "brief.fastpath.hook", "select"}
-PUBLIC = ("json", "signal", "socket")
+PUBLIC = ("hashlib", "json", "signal", "socket")
+DIGESTS = ("sha2", "sha256")
 
 LOADED = "import sys; sys.stderr.write(' '.join(sys.modules))"
 CALL = "import sys; from brief.__main__ import main; code = main(); {loaded}; sys.exit(code)"
 WITHOUT_C = (
-    f"import sys, {', '.join(PUBLIC)}; sys.modules.update({dict.fromkeys('_' + name for name in PUBLIC)}); "
+    f"import sys, {', '.join(PUBLIC)}; sys.modules.update({dict.fromkeys('_' + name for name in (*PUBLIC, *DIGESTS))}); "
     "from brief.__main__ import main; sys.exit(main())"
 )
 

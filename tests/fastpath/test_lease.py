@@ -11,7 +11,7 @@ import pytest
 from brief.fastpath import process as processes
 from brief.fastpath.lease import NoServerError, read_lease, why_silent
 from brief.fastpath.process import describe_process
-from impostor import write_lease
+from impostor import socket_of, write_lease
 from sandbox import Lab
 
 ENSURE = "; start one with majordomus serve ensure"
@@ -39,7 +39,7 @@ def test_no_lease(lab: Lab) -> None:
 
 def test_read_as_it_lies(lab: Lab) -> None:
     """A good lease is read with every field."""
-    written = write_lease(lab.common_dir, "/a.sock", tcp=None)
+    written = write_lease(lab.common_dir, socket_of(lab), tcp=None)
     assert read_lease(lab.common_dir) == written
 
 
@@ -53,17 +53,19 @@ def test_read_as_it_lies(lab: Lab) -> None:
         '"text"',
         "\x00\x01",
         "[" * 60_000,
-        json.dumps({"epoch": 1}),
-        json.dumps({"socket": "/a"}),
-        json.dumps({"epoch": True, "socket": "/a"}),
-        json.dumps({"epoch": "1", "socket": "/a"}),
-        json.dumps({"epoch": -1, "socket": "/a"}),
-        '{"epoch": ' + "9" * 5_000 + ', "socket": "/a"}',
-        json.dumps({"epoch": 1, "socket": ""}),
-        json.dumps({"epoch": 1, "socket": "\0abstract"}),
-        json.dumps({"epoch": 1, "socket": "/a\0b"}),
-        json.dumps({"epoch": 1, "socket": "/\ud800"}),
-        json.dumps({"epoch": 1, "socket": 5}),
+        json.dumps({"common_dir": "/r", "epoch": 1}),
+        json.dumps({"common_dir": "/r", "socket": "/a"}),
+        json.dumps({"common_dir": "/r", "epoch": True, "socket": "/a"}),
+        json.dumps({"common_dir": "/r", "epoch": "1", "socket": "/a"}),
+        json.dumps({"common_dir": "/r", "epoch": -1, "socket": "/a"}),
+        '{"common_dir": "/r", "epoch": ' + "9" * 5_000 + ', "socket": "/a"}',
+        json.dumps({"common_dir": "/r", "epoch": 1, "socket": ""}),
+        json.dumps({"common_dir": "/r", "epoch": 1, "socket": "\0abstract"}),
+        json.dumps({"common_dir": "/r", "epoch": 1, "socket": "/a\0b"}),
+        json.dumps({"common_dir": "/r", "epoch": 1, "socket": "/\ud800"}),
+        json.dumps({"common_dir": "/r", "epoch": 1, "socket": 5}),
+        json.dumps({"epoch": 1, "socket": "/a"}),
+        json.dumps({"common_dir": None, "epoch": 1, "socket": "/a"}),
     ],
     ids=lambda text: text[:48],
 )

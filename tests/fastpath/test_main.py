@@ -7,7 +7,7 @@ import pytest
 
 from brief.core.model.brief import Brief
 from brief.fastpath.main import run
-from impostor import answer, listening, saying, write_lease
+from impostor import answer, listening, saying, socket_of, write_lease
 from sandbox import Lab
 from terminal import in_terminal
 
@@ -68,7 +68,7 @@ def test_no_server(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_silent_server_is_waited_for_once(lab: Lab) -> None:
     """Where the server gives no answer the command composes by itself and does not wait for it a second time."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(b"")) as requests:
         assert "composed by this command alone" in lab.majordomus("brief").stdout
@@ -77,7 +77,7 @@ def test_a_silent_server_is_waited_for_once(lab: Lab) -> None:
 
 def test_body_without_a_line_end(lab: Lab, capfd: pytest.CaptureFixture[str]) -> None:
     """An answer always ends its line."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(answer(json.dumps([1]).encode()))):
         assert run(["brief", "--root", str(lab.repo)]) == 0

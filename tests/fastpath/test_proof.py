@@ -11,7 +11,7 @@ from brief.fastpath.locate import Located
 from brief.fastpath.proof import UnprovenError, accepted, check_git_folder, open_file, open_folder, read_file
 from brief.fastpath.statusline import last_known, line_file
 from hostile import FOREIGN, FORM_PARAMS, FORMS, needs_root, widen
-from impostor import write_lease
+from impostor import socket_of, write_lease
 from sandbox import Lab
 
 
@@ -87,7 +87,7 @@ def test_the_git_folder_of_another_user(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "lease.json"])
 def test_no_lease_of_others_is_believed(lab: Lab, name: str, form: str) -> None:
     """Where the lease or its folder may be another's, no server is asked, and the reason says so."""
-    write_lease(lab.common_dir, "/a.sock")
+    write_lease(lab.common_dir, socket_of(lab))
     FORMS[form](lab.state / name, lab.base / "elsewhere")
     with pytest.raises(NoServerError, match=f"no server is asked: {lab.state}"):
         read_lease(lab.common_dir)
@@ -96,7 +96,7 @@ def test_no_lease_of_others_is_believed(lab: Lab, name: str, form: str) -> None:
 @needs_root
 def test_no_server_is_asked_in_a_git_folder_of_another_user(lab: Lab) -> None:
     """A planted `.git` brings its own lease; the fast path decides by the owner alone."""
-    write_lease(lab.common_dir, "/a.sock")
+    write_lease(lab.common_dir, socket_of(lab))
     os.chown(lab.common_dir, FOREIGN, FOREIGN)
     with pytest.raises(ForeignFolderError, match=f"belongs to uid {FOREIGN}"):
         read_lease(lab.common_dir)

@@ -12,7 +12,7 @@ from brief.fastpath.known import Known
 from brief.fastpath.lease import why_silent
 from brief.fastpath.reach import held_lock, why_elsewhere, why_out_of_reach
 from brief.server.lease import own_process
-from impostor import write_lease
+from impostor import socket_in, write_lease
 
 OTHER_TABLE = {"process_table": "pid:[1]"}
 REFUSED = ConnectionRefusedError(111, "Connection refused")
@@ -57,17 +57,18 @@ def test_where_a_holder_runs(changes: dict[str, Any], where: str | None) -> None
 def test_a_holder_without_a_socket_here(common_dir: str) -> None:
     """Its lease names a socket that does not exist here: out of reach, at once."""
     record = holder(common_dir, **OTHER_TABLE)
-    write_lease(common_dir, "/nowhere.sock", **record)
+    write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), **record)
     told = why_out_of_reach(common_dir, record)
     assert told is not None
     assert f"holds {common_dir} and is out of reach from here: it runs in another container" in told
-    assert why_silent(common_dir, {"epoch": 7, **record, "socket": "/nowhere.sock"}, FileNotFoundError(2, "")) == told
+    assert why_silent(common_dir, {"epoch": 7, **record, "socket": "/nowhere/a.sock"}, FileNotFoundError(2, "")) == told
 
 
 def test_a_holder_whose_socket_is_here(common_dir: str, tmp_path: Path) -> None:
     """A container that shares the runtime folder is in reach, and its process is not told as gone."""
     record = holder(common_dir, **OTHER_TABLE)
-    path = tmp_path / "a.sock"
+    path = socket_in(tmp_path, common_dir)
+    path.parent.mkdir(exist_ok=True)
     path.touch()
     lease = write_lease(common_dir, path, **record)
     assert why_out_of_reach(common_dir, record, waited=True) is None
@@ -82,7 +83,7 @@ def test_a_holder_that_has_not_written_its_lease(common_dir: str) -> None:
     record = holder(common_dir, **OTHER_TABLE)
     for lease in (None, own_process()):
         if lease is not None:
-            write_lease(common_dir, "/nowhere.sock", **lease)
+            write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), **lease)
         assert why_out_of_reach(common_dir, record) is None
         assert why_out_of_reach(common_dir, record, waited=True) is not None
 
@@ -90,14 +91,14 @@ def test_a_holder_that_has_not_written_its_lease(common_dir: str) -> None:
 def test_a_holder_that_runs_here(common_dir: str) -> None:
     """Whoever is not proven to run elsewhere is never told as out of reach."""
     record = holder(common_dir)
-    write_lease(common_dir, "/nowhere.sock", **record)
+    write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), **record)
     assert why_out_of_reach(common_dir, record, waited=True) is None
 
 
 def test_one_that_took_the_place_of_another(common_dir: str) -> None:
     """Where the lease is of a process that is gone and the lock is held, nobody is told to start a server."""
     holder(common_dir)
-    lease = write_lease(common_dir, "/nowhere.sock", process_start=1)
+    lease = write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), process_start=1)
     told = why_silent(common_dir, lease, REFUSED)
     assert told.endswith("is gone, and the one that has taken its place does not answer yet; ask again")
 

@@ -16,7 +16,7 @@ import pytest
 
 from brief.fastpath.locate import POLICY
 from brief.fastpath.waiting import MOST_PROMPT, OVER, WOKEN, folders_of, scope_of
-from impostor import answer, listening, write_lease
+from impostor import answer, listening, send, socket_of, write_lease
 from process_helpers import start_of
 from sandbox import Lab, until
 from serving import write_policy
@@ -77,7 +77,7 @@ def in_turn(*answers: bytes) -> Callable[[socket.socket, bytes], None]:
     left = list(answers)
 
     def serve(connection: socket.socket, request: bytes) -> None:
-        connection.sendall(left.pop(0) if len(left) > 1 else left[0])
+        send(connection, left.pop(0) if len(left) > 1 else left[0])
 
     return serve
 
@@ -92,7 +92,7 @@ def body_of(request: bytes) -> dict[str, Any]:
 def path(lab: Lab) -> Path:
     """Where a server would listen, in a repository with a policy."""
     write_policy(lab, "version: 1\n")
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     return path
 
@@ -154,7 +154,7 @@ def test_waits_beside_nobody_else(lab: Lab, path: Path, changes: dict[str, str])
 
 def test_without_a_policy(lab: Lab) -> None:
     """In a repository without a policy it ends at once, and asks nobody."""
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, in_turn(WAKE)) as requests, waiting(lab) as process:
         assert ended(process) == (OVER, b"", b"")

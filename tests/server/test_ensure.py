@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.process import describe_process
-from impostor import answer, listening, saying, write_lease
+from impostor import answer, listening, saying, socket_in, socket_of, write_lease
 from process_helpers import start_of
 from readers_reach import SERVER
 from sandbox import Lab, until
@@ -129,7 +129,13 @@ def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    write_lease(lab.common_dir, "/nowhere", pid=bystander.pid, process_start=start_of(bystander.pid), epoch=1)
+    write_lease(
+        lab.common_dir,
+        socket_in(Path("/nowhere"), lab.common_dir, 1),
+        pid=bystander.pid,
+        process_start=start_of(bystander.pid),
+        epoch=1,
+    )
     code, out, err = finish(python(lab, _QUICK), 60.0)
     assert (code, out[:8]) == (0, "started:"), err
     assert finish(holder)[0] == -signal.SIGKILL
@@ -259,7 +265,7 @@ def test_a_holder_that_declines_is_not_ended(lab: Lab) -> None:
     holder = python(lab, SERVER, "brief.server", lab.common_dir)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    path = lab.runtime / "a.sock"
+    path = socket_of(lab)
     write_lease(lab.common_dir, path, pid=holder.pid)
     busy = answer(b'{"error": "too many calls"}', status="503 Service Unavailable")
     with listening(path, saying(busy)) as requests:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from brief.server import lease as leases
 from brief.server.lease import HeldError, Lease, LeaseError
 from brief.sessions.database import Database
 from brief.support.state_folder import UnprovenStateError
+from impostor import socket_in
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123_000, tzinfo=UTC)
 MILLISECONDS = int(NOW.timestamp() * 1000)
@@ -42,9 +44,14 @@ def _file(common: Path) -> Path:
     return common / "majordomus/lease.json"
 
 
+def _socket(common: Path, epoch: int) -> Path:
+    """Where a server of the epoch would listen, with a runtime folder of the test's own."""
+    return socket_in(common.parent, str(common), epoch)
+
+
 def _published(common: Path, now: datetime = NOW) -> Lease:
     lease = _take(common, now)
-    lease.publish(common / "s.sock", None, now)
+    lease.publish(_socket(common, lease.epoch), None, now)
     return lease
 
 
@@ -192,17 +199,19 @@ DAMAGE: dict[str, bytes] = {
     "binary": b"\xff\xfe\x00",
     "a list": b"[]",
     "deep": b"[" * 60_000,
-    "no socket": b'{"epoch": 5}',
-    "no epoch": b'{"socket": "/s"}',
-    "epoch is true": b'{"socket": "/s", "epoch": true}',
-    "epoch is text": b'{"socket": "/s", "epoch": "5"}',
-    "epoch is a fraction": b'{"socket": "/s", "epoch": 5.5}',
-    "epoch is negative": b'{"socket": "/s", "epoch": -5}',
-    "epoch is past all clocks": b'{"socket": "/s", "epoch": 1' + b"0" * 30 + b"}",
-    "epoch is past all digits": b'{"socket": "/s", "epoch": 1' + b"0" * 5_000 + b"}",
-    "socket is relative": b'{"socket": "s", "epoch": 5}',
-    "socket holds a nul": rb'{"socket": "/s\u0000", "epoch": 5}',
-    "socket is no name": rb'{"socket": "/\ud800", "epoch": 5}',
+    "no socket": b'{"common_dir": "/r", "epoch": 5}',
+    "no epoch": b'{"common_dir": "/r", "socket": "/s"}',
+    "epoch is true": b'{"common_dir": "/r", "socket": "/s", "epoch": true}',
+    "epoch is text": b'{"common_dir": "/r", "socket": "/s", "epoch": "5"}',
+    "epoch is a fraction": b'{"common_dir": "/r", "socket": "/s", "epoch": 5.5}',
+    "epoch is negative": b'{"common_dir": "/r", "socket": "/s", "epoch": -5}',
+    "epoch is past all clocks": b'{"common_dir": "/r", "socket": "/s", "epoch": 1' + b"0" * 30 + b"}",
+    "epoch is past all digits": b'{"common_dir": "/r", "socket": "/s", "epoch": 1' + b"0" * 5_000 + b"}",
+    "socket is relative": b'{"common_dir": "/r", "socket": "s", "epoch": 5}',
+    "socket holds a nul": rb'{"common_dir": "/r", "socket": "/s\u0000", "epoch": 5}',
+    "no git folder": b'{"socket": "/s", "epoch": 5}',
+    "git folder is a number": b'{"common_dir": 5, "socket": "/s", "epoch": 5}',
+    "socket is no name": rb'{"common_dir": "/r", "socket": "/\ud800", "epoch": 5}',
 }
 
 
@@ -247,7 +256,7 @@ def test_the_file_says_who_holds(common: Path) -> None:
     assert record["schema"] == "majordomus.lease/v1"
     assert record.items() >= describe_process(os.getpid()).items()
     assert record["since"] == "2026-03-01T12:00:00.123000Z"
-    assert (record["socket"], record["tcp"]) == (str(common / "s.sock"), None)
+    assert (record["socket"], record["tcp"]) == (str(_socket(common, lease.epoch)), None)
     assert recorded_process(record) == Known(os.getpid())
 
 
@@ -321,7 +330,7 @@ def _named(common: Path, **changed: Any) -> None:
         ({"pid": None}, "is gone and left its lease behind"),
         ({"pid": "1"}, "is gone and left its lease behind"),
         ({"process_start": 1}, "is gone and left its lease behind"),
-        ({}, r"does not answer at .*s\.sock \(No such file or directory\)"),
+        ({}, r"does not answer at .*\.sock \(No such file or directory\)"),
     ],
 )
 def test_a_holder_that_is_gone_is_told_apart(changed: dict[str, Any], told: str, common: Path) -> None:
@@ -333,9 +342,11 @@ def test_a_holder_that_is_gone_is_told_apart(changed: dict[str, Any], told: str,
 
 def test_somebody_else_on_the_socket_is_not_the_holder(common: Path) -> None:
     """An answer without the epoch of the lease is not taken for the holder's."""
-    _named(common)
-    with closing(socket.socket(socket.AF_UNIX)) as listener:
-        listener.bind(str(common / "s.sock"))
+    with TemporaryDirectory(dir="/tmp") as runtime, closing(socket.socket(socket.AF_UNIX)) as listener:
+        path = socket_in(Path(runtime), str(common), MILLISECONDS)  # the path of a socket is short
+        path.parent.mkdir(mode=0o700)
+        _named(common, socket=str(path))
+        listener.bind(str(path))
         listener.listen()
         with pytest.raises(NoServerError, match="holds and is silent; majordomus serve ensure replaces it"):
             fast.ask(str(common), "GET", "/server", [], seconds=0.05)

@@ -10,6 +10,7 @@ import pytest
 
 from brief.clones.entries import read_entries
 from brief.clones.kinship import RootCommits
+from brief.fastpath.lease import socket_name
 from brief.git.worktrees import worktrees
 from brief.server import registry_entry as listing_module
 from brief.server.holder import Holder
@@ -32,7 +33,7 @@ def lease(lab: Lab) -> Iterator[Lease]:
 
 def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> Listing:
     """The listing of a server that holds `lease`."""
-    socket = lab.runtime / f"abc-{lease.epoch}.sock"
+    socket = lab.runtime / socket_name(lab.common_dir, lease.epoch)
     holder = Holder(lease, str(lab.repo), touched(socket), None)
     known = roots or RootCommits(lab.common_dir)
     return Listing(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))

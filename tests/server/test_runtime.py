@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import RuntimeFolderError
-from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, socket_name, sweep
+from brief.fastpath.lease import socket_name
+from brief.server.runtime import SOCKET_PATH_BYTES, runtime_folder, sweep
 from neighbourhood import entry, listed
 from sandbox import Lab
 from serving import python

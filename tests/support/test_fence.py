@@ -14,6 +14,7 @@ import pytest
 
 from brief.clones.entries import read_entries
 from brief.core.model.errors import SupersededError
+from brief.fastpath.lease import socket_name
 from brief.notices.archiving import archive
 from brief.notices.read_receipts import mark_seen, prune_seen
 from brief.notices.writing import create, set_done
@@ -76,7 +77,7 @@ def _gone(state: Path) -> dict[str, object]:
         "process_start": 1,
         "boot_id": None,
         "common_dir": f"{state}/gone",
-        "socket": f"{state}/gone.sock",
+        "socket": f"{state}/{socket_name(f'{state}/gone', 1)}",
         "version": "0",
         "since": "2026-10-11T09:00:00Z",
     }

@@ -5,8 +5,8 @@ import { POLICY } from './policy'
 /** A git checkout: its root, and the folder that all checkouts of the repository share. */
 export type Checkout = { root: string; commonDir: string }
 
-/** Who answers for a repository: where its server listens, and the number that its answers must carry. */
-export type Lease = { socket: string; epoch: number }
+/** Who answers for a repository: where its server listens, and the number and git folder that its answers must carry. */
+export type Lease = { socket: string; epoch: number; commonDir: string }
 
 /** The checkout around a folder, found by `.git`: a folder, or a file that names one. Null where there is none. */
 export async function checkoutAround($: EngineInterface, folder: string): Promise<Checkout | null> {
@@ -40,9 +40,10 @@ export async function leaseOf($: EngineInterface, checkout: Checkout): Promise<L
 /** The lease that a text spells, null where it spells none. */
 export function leaseIn(spelled: string): Lease | null {
   try {
-    const { socket, epoch } = JSON.parse(spelled) as Partial<Lease>
+    const { socket, epoch, common_dir: commonDir } = JSON.parse(spelled) as Record<string, unknown>
     const isUsable = typeof socket === 'string' && socket.startsWith('/') && !socket.includes('\0')
-    return isUsable && Number.isSafeInteger(epoch) ? { socket, epoch: epoch as number } : null
+    if (!isUsable || typeof commonDir !== 'string' || !Number.isSafeInteger(epoch)) return null
+    return { socket, epoch: epoch as number, commonDir }
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
 import type { EngineInterface } from 'claude-code'
 
-import { type Checkout, leaseOf } from './checkout'
+import { type Checkout, type Lease, leaseOf } from './checkout'
 import { UNPROVEN, isProven } from './proof'
 
 /** No server answered, or none that could be believed; the message is the rest of a line. */
@@ -33,11 +33,20 @@ export async function ask(
   if (lease === null) throw new NoAnswer(NO_SERVER)
   if (!(await isProven($, checkout, lease))) throw new NoAnswer(UNPROVEN)
   const response = await within($, patienceMs, fetched($, lease.socket, method, path, { root: checkout.root, ...fields }))
-  // A socket's path may come to be somebody else's: only the holder's number makes an answer his.
-  if (response.headers['majordomus-epoch'] !== String(lease.epoch)) throw new NoAnswer(NO_SERVER)
+  if (!isOf(lease, response.headers)) throw new NoAnswer(NO_SERVER)
   if (response.status === 200) return response.text
   const said = sentenceIn(response.text) ?? `the server answered ${response.status}`
   throw response.status >= 400 && response.status < 500 && response.status !== 409 ? new Refused(said) : new NoAnswer(said)
+}
+
+/** Whether an answer is the holder's: a socket's path may come to be somebody else's, so it names number and git folder. */
+function isOf(lease: Lease, headers: Readonly<Record<string, string>>): boolean {
+  try {
+    const repository = decodeURIComponent(headers['majordomus-repository'] ?? '')
+    return headers['majordomus-epoch'] === String(lease.epoch) && repository === lease.commonDir
+  } catch {
+    return false
+  }
 }
 
 /** The same, where the answer is a JSON object. */

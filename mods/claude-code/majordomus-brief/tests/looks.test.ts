@@ -1,6 +1,6 @@
 import { expect, mock, test } from 'claude-code/testing'
 
-import { LEASE, ON, POLICY, START, answered, at, looked, typed, world } from './world'
+import { LEASE, ON, POLICY, START, answered, at, leaseOf, looked, socketOf, typed, world } from './world'
 
 const PROPS = { text: null, isManaged: false, isWorking: false, maxRows: 5, columns: 96 }
 
@@ -12,7 +12,7 @@ test('a look is made every minute, and starts no process', async ($, on) => {
   expect(at(made, '/episodes/heartbeat')).toEqual([
     { root: '/repo', session: 'one', state: 'idle', width: null, draft: false, provider: 'claude-code', pid: 4711, scope: 'project' },
   ])
-  expect(made.asked[0]?.socket).toBe('/run/7.sock')
+  expect(made.asked[0]?.socket).toBe(socketOf(7))
   await clock.advance(59_000)
   expect(at(made, '/episodes/heartbeat').length).toBe(1)
   await clock.advance(1_000)
@@ -53,14 +53,24 @@ test('a server that is silent is not waited for', async ($, on) => {
   expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · (the server is silent|no server, starting one)/)
 })
 
-test('an answer of another epoch is not believed', async ($, on) => {
-  const clock = mock.clock(on)
-  const made = world(on, { epoch: '6', files: { '/repo/.git/HEAD': '', [LEASE]: '{"socket":"/run/7.sock","epoch":7}', [POLICY]: 'version: 1\n' } })
-  await $.session.start(START)
-  await clock.advance(1_000)
-  const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
-  expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server/)
-})
+const NOT_THE_HOLDER = {
+  'another epoch': { epoch: '6' },
+  'another repository': { repository: '/other/.git' },
+  'no repository': { repository: '' },
+  'a repository that cannot be read': { repository: '%FF' },
+}
+
+for (const [what, told] of Object.entries(NOT_THE_HOLDER)) {
+  test(`an answer of ${what} is not believed`, async ($, on) => {
+    const clock = mock.clock(on)
+    const made = world(on, { ...told, files: { '/repo/.git/HEAD': '', [LEASE]: leaseOf(7), [POLICY]: 'version: 1\n' } })
+    await $.session.start(START)
+    await clock.advance(1_000)
+    expect(made.asked.length > 0).toBe(true)
+    const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
+    expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server/)
+  })
+}
 
 test('the rows stand below the person\'s own status line, and the width is told', async ($, on) => {
   const clock = mock.clock(on)
@@ -135,7 +145,7 @@ test('a failed look shows the last line with its age', async ($, on) => {
 
 const NOT_HERE: Record<string, Record<string, string>> = {
   'no git': { '/repo/README.md': '' },
-  'no policy': { '/repo/.git/HEAD': '', [LEASE]: '{"socket":"/run/7.sock","epoch":7}' },
+  'no policy': { '/repo/.git/HEAD': '', [LEASE]: leaseOf(7) },
   'a work tree that was pruned': { '/repo/.git': 'nonsense', [POLICY]: ON },
 }
 
@@ -163,12 +173,12 @@ test('a linked work tree and a folder below its root find the lease of the repos
       '/tree/src/deep/a.ts': '',
       '/tree/.ai/repo/policy.yaml': ON,
       '/repo/.git/worktrees/tree/commondir': '../..\n',
-      [LEASE]: '{"socket":"/run/9.sock","epoch":7}',
+      [LEASE]: leaseOf(7, { socket: '/elsewhere/majordomus/6b4ca2db35cf-7.sock' }),
     },
   })
   await $.session.start(START)
   await clock.advance(1_000)
-  expect(made.asked[0]?.socket).toBe('/run/9.sock')
+  expect(made.asked[0]?.socket).toBe('/elsewhere/majordomus/6b4ca2db35cf-7.sock')
   expect(made.asked[0]?.fields['root']).toBe('/tree')
 })
 

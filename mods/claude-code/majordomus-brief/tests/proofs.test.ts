@@ -1,12 +1,13 @@
 import { describe, expect, mock, test } from 'claude-code/testing'
 
-import { LEASE, OWN, START, at, looked, world } from './world'
+import { sha256 } from '../hooks/digest'
+import { LEASE, OWN, SOCKETS, START, at, leaseOf, looked, socketOf, world } from './world'
 
 const EVERY_SECOND = { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 1 }) } }
 
 /** The rows of a look in which one, counted from the git folder, is another. */
 function changed(row: number, from: string, to: string): string[] {
-  return OWN.map((each, at) => (at === row + 1 ? each.replace(from, to) : each))
+  return OWN.map((each, at) => (at === row + 2 ? each.replace(from, to) : each))
 }
 
 test('a lease is looked at once, and anew when another server holds', async ($, on) => {
@@ -15,8 +16,8 @@ test('a lease is looked at once, and anew when another server holds', async ($, 
   await $.session.start(START)
   await clock.advance(10_000)
   expect(at(made, '/episodes/heartbeat').length > 5).toBe(true)
-  expect(made.proofs).toEqual([['/repo/.git/.', '/repo/.git/majordomus', LEASE, '/run', '/run/7.sock']])
-  made.files[LEASE] = JSON.stringify({ socket: '/run/8.sock', epoch: 8 })
+  expect(made.proofs).toEqual([['/repo/.git/.', '/repo/.git/majordomus', LEASE, SOCKETS, socketOf(7)]])
+  made.files[LEASE] = leaseOf(8)
   made.epoch = '8'
   await clock.advance(5_000)
   expect(made.proofs.length).toBe(2)
@@ -34,6 +35,8 @@ describe('what is not proven to be ours is not asked', () => {
     'a folder of sockets that everybody may write': changed(3, 'drwx------', 'drwxrwxrwt'),
     'a socket of another user': changed(4, ' 1000 ', ' 54321 '),
     'a link instead of a socket': changed(4, 'srw-', 'lrwx'),
+    'a socket with another name too': changed(4, ' 1 1000', ' 2 1000'),
+    'a git folder that the lease does not name': OWN.map((each, at) => (at === 0 ? '/other/.git' : each)),
     'a row too few': OWN.slice(0, -1),
     'a name with a line end in it': [...OWN, 'srw------- 1 1000 1000 0 Dec  1 10:00 x'],
     'no word at all': [],
@@ -48,6 +51,33 @@ describe('what is not proven to be ours is not asked', () => {
       expect(made.asked).toEqual([])
     })
   }
+})
+
+describe('a socket that is not the own one is neither asked nor looked at', () => {
+  const cases: Record<string, string> = {
+    'an agent of the person': leaseOf(7, { socket: '/run/ssh-agent.sock' }),
+    'a name that only ends alike': leaseOf(7, { socket: '/run/other/6b4ca2db35cf-7.sock' }),
+    'another epoch': leaseOf(7, { socket: socketOf(8) }),
+    'the server of another repository': leaseOf(7, { socket: `${SOCKETS}/f00000000000-7.sock` }),
+    'a lease that names no git folder': leaseOf(7, { common_dir: undefined }),
+    'a git folder that is no text': leaseOf(7, { common_dir: '\ud800' }),
+  }
+  for (const [name, lease] of Object.entries(cases)) {
+    test(name, async ($, on) => {
+      const clock = mock.clock(on)
+      const made = world(on)
+      made.files[LEASE] = lease
+      await $.session.start(START)
+      await clock.advance(5_000)
+      expect(made.proofs).toEqual([])
+      expect(made.asked).toEqual([])
+    })
+  }
+})
+
+test('the digest is SHA-256', () => {
+  expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+  expect(sha256(`${'a'.repeat(70)}ě`)).toBe('4ff52c858acba7b2280a83838293c32fec5e566aee71d9b452a3cc10de8b3e1e')
 })
 
 test('a git folder of another user that git accepts serves', async ($, on) => {

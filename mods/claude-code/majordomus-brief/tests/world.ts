@@ -7,6 +7,8 @@ export type World = {
   answers: Record<string, unknown>
   status: number
   epoch: string
+  /** The git folder that the server's answers name, as a header spells it. */
+  repository: string
   /** Asked before each answer: a test that holds one back waits here. */
   hold: (path: string) => Promise<void> | void
   session: string
@@ -21,7 +23,7 @@ export type World = {
   submitted: string[]
   entered: { text: string; context: readonly string[] }[]
   ran: (readonly string[])[]
-  /** What `ls` says of git folder, state folder, lease, folder of the socket and socket, after the person's number. */
+  /** The git folder's real path, the person's number, and what `ls` says of git folder, state folder, lease, folder of the socket and socket. */
   owners: string[]
   /** Whether git accepts a git folder of somebody else. */
   isAccepted: boolean
@@ -36,15 +38,27 @@ export type Asked = { method: string; path: string; socket: string; fields: Reco
 export const LEASE = '/repo/.git/majordomus/lease.json'
 export const POLICY = '/repo/.ai/repo/policy.yaml'
 export const ON = 'version: 1\nsession:\n  brief_on_interval: true\n'
+export const SOCKETS = '/run/majordomus'
 export const OWN = [
+  '/repo/.git',
   '1000',
   'drwxrwxr-x 8 1000 1000 4096 Dec  1 10:00 /repo/.git/.',
   'drwx------ 5 1000 1000 4096 Dec  1 10:00 /repo/.git/majordomus',
   '-rw------- 1 1000 1000  400 Dec  1 10:00 /repo/.git/majordomus/lease.json',
-  'drwx------ 3 1000 1000   80 Dec  1 10:00 /run',
-  'srw------- 1 1000 1000    0 Dec  1 10:00 /run/7.sock',
+  `drwx------ 3 1000 1000   80 Dec  1 10:00 ${SOCKETS}`,
+  `srw------- 1 1000 1000    0 Dec  1 10:00 ${socketOf(7)}`,
 ]
 export const START = { cwd: '/repo', surface: 'terminal', isInteractive: true } as const
+
+/** The socket of the server of an epoch: the digits are of the SHA-256 of `/repo/.git`. */
+export function socketOf(epoch: number): string {
+  return `${SOCKETS}/6b4ca2db35cf-${epoch}.sock`
+}
+
+/** The lease of the server of an epoch, as it lies there. */
+export function leaseOf(epoch: number, changed: Record<string, unknown> = {}): string {
+  return JSON.stringify({ socket: socketOf(epoch), epoch, common_dir: '/repo/.git', ...changed })
+}
 
 /** What a look answers where nothing is to be done. */
 export function looked(changed: Record<string, unknown> = {}): Record<string, unknown> {
@@ -62,12 +76,13 @@ export function world(on: On, given: Partial<World> = {}): World {
   const made: World = {
     files: {
       '/repo/.git/HEAD': 'ref: refs/heads/main\n',
-      [LEASE]: JSON.stringify({ socket: '/run/7.sock', epoch: 7 }),
+      [LEASE]: leaseOf(7),
       [POLICY]: ON,
     },
     answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
     status: 200,
     epoch: '7',
+    repository: '/repo/.git',
     hold: () => undefined,
     session: 'one',
     draft: '',
@@ -114,7 +129,7 @@ function beneathServer(on: On, made: World): void {
     const answer = made.answers[path]
     if (answer === undefined) return { deny: 'ECONNREFUSED' }
     const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
-    const headers = { 'majordomus-epoch': made.epoch }
+    const headers = { 'majordomus-epoch': made.epoch, 'majordomus-repository': made.repository }
     return { value: { status: made.status, ok: made.status === 200, headers, text } }
   })
   on('process.run', (_, e) => {
