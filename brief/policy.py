@@ -8,9 +8,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
@@ -22,6 +22,8 @@ from brief.core.policy.settings import DEFAULTS, Settings
 from brief.core.policy.validate import Fault, Sifted, sift
 from brief.core.text.spelling import kind, spell, spellings
 from brief.core.yaml.reader import decode, load
+from brief.support.files import stamp
+from brief.support.stat_cache import StatCache
 from brief.support.zone import find_zone
 
 NO_POLICY = "no policy here (majordomus init writes one)"
@@ -29,8 +31,8 @@ NO_POLICY = "no policy here (majordomus init writes one)"
 LIMIT = 65_536
 """Bytes that a policy may have."""
 
-_SETTLED_NS = 50_000_000
-"""A file changed less than this before it was read may change again under the same stamp."""
+_MOST_CHECKOUTS = 2_000
+"""Of so many checkouts the policy is kept as it was read."""
 
 
 class PolicyStatus(StrEnum):
@@ -55,7 +57,7 @@ class Policy:
 
 def read_policy(root: str) -> Policy:
     """The policy of the checkout at `root`; a faulty key or an unreadable file is a fault in it, never an exception."""
-    return _read(root, _NOTHING)[0]
+    return PolicyCache().read(root)
 
 
 def checked(policy: Policy) -> Policy:
@@ -114,50 +116,26 @@ _NOTHING = _Good(DEFAULTS, {})
 # ---------------------------------------------------------------- the cache of a running process
 
 
-@dataclass(slots=True)
-class _Entry:
-    """What is known of one root: what was good last, and the policy as it was read under a stamp."""
-
-    lock: Lock = field(default_factory=Lock)
-    good: _Good = field(default_factory=lambda: _NOTHING)
-    stamp: object = None
-    settled: bool = False
-    policy: Policy | None = None
-
-
 class PolicyCache:
-    """The policies of a running process, validated by stat at every call; what was good stays in force. Thread safe.
+    """The policies of a running process, validated by stat at every call; what was good stays in force. Thread safe."""
 
-    `clock` gives nanoseconds since 1970, by the clock that stamps files.
-    """
-
-    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
+        self._policies: StatCache[str, Policy] = StatCache(_MOST_CHECKOUTS)
         self._lock = Lock()
-        self._entries: dict[str, _Entry] = {}
+        self._good: dict[str, _Good] = {}
 
     def read(self, root: str) -> Policy:
-        """The policy of the checkout at `root`, read anew only where its file has changed."""
+        """The policy of the checkout at `root`, read anew only where its file has changed or could not be read."""
+        found = stamp(f"{root}/{POLICY_FILE}")
+        try:
+            return self._policies.get(root, found, lambda: self._parse(root, _bytes(Path(root))))
+        except _UnreadableError as error:
+            return _unreadable(root, error, self._good.get(root, _NOTHING))
+
+    def _parse(self, root: str, raw: bytes | None) -> Policy:
         with self._lock:
-            entry = self._entries.setdefault(root, _Entry())
-        with entry.lock:
-            stamp, changed = _stamp(root)
-            if entry.policy is None or entry.stamp != stamp or not entry.settled:
-                entry.settled = self._clock() - changed > _SETTLED_NS
-                entry.policy, entry.good = _read(root, entry.good)
-                entry.stamp = stamp
-            return entry.policy
-
-
-def _stamp(root: str) -> tuple[object, int]:
-    """What changes with the file, and when it last did, in nanoseconds; the kind of failure where there is none."""
-    try:
-        found = (Path(root) / POLICY_FILE).stat()
-    except OSError as error:
-        return error.errno, 0
-    # A change of rights is seen in ctime alone.
-    times = (found.st_mtime_ns, found.st_ctime_ns)
-    return (*times, found.st_size, found.st_ino, found.st_dev), max(times)
+            policy, self._good[root] = _parse(root, raw, self._good.get(root, _NOTHING))
+        return policy
 
 
 # ---------------------------------------------------------------- reading
@@ -167,19 +145,23 @@ class _UnreadableError(Exception):
     """The file is there and is no policy; the message says why."""
 
 
-def _read(root: str, last: _Good) -> tuple[Policy, _Good]:
-    """The policy, and what is good of it; `last` is what was good at the reading before."""
+def _parse(root: str, raw: bytes | None, last: _Good) -> tuple[Policy, _Good]:
+    """The policy that the file holds, and what is good of it; `last` is what was good at the reading before."""
     path = str(Path(root) / POLICY_FILE)
+    if raw is None:
+        return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
     try:
-        raw = _bytes(Path(root))
-        if raw is None:
-            return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
         sifted = _sifted(raw, last.values)
     except _UnreadableError as error:
-        return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset()), last
+        return _unreadable(root, error, last), last
     settings = Settings.model_validate(sifted.document)
     status = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
     return Policy(settings, sifted.faults, path, status, sifted.declared), _Good(settings, sifted.values)
+
+
+def _unreadable(root: str, error: _UnreadableError, last: _Good) -> Policy:
+    path = str(Path(root) / POLICY_FILE)
+    return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset())
 
 
 def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:
@@ -206,12 +188,15 @@ def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
 
 def _bytes(root: Path) -> bytes | None:
     """The bytes of the file, at most one over the limit; None where there is none."""
+    with suppress(OSError):  # what else keeps it from being looked at, opening it says
+        if not _is_named(root):
+            return None
     try:
         descriptor = os.open(_inside(root), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if (root / POLICY_FILE).is_symlink():
             raise _UnreadableError("a link to nothing; make it a file, or remove it") from None
-        return None
+        return None  # it went away meanwhile
     except OSError as error:
         raise _UnreadableError(_cannot(error)) from error
     try:
@@ -222,6 +207,15 @@ def _bytes(root: Path) -> bytes | None:
         raise _UnreadableError(_cannot(error)) from error
     finally:
         os.close(descriptor)
+
+
+def _is_named(root: Path) -> bool:
+    """Whether there is such a name, be it that of a link to nothing. Raises OSError where that cannot be told."""
+    try:
+        os.lstat(f"{root}/{POLICY_FILE}")
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _inside(root: Path) -> str:

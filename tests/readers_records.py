@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brief.sessions.client_records import read_record
+from brief.sessions.client_records import SeenSessions
 from reader_case import ReaderCase
 
 _RECORD = {"pid": 7, "sessionId": "a", "cwd": "/r", "startedAt": 1, "procStart": "1"}
@@ -17,17 +17,17 @@ _RECORD = {"pid": 7, "sessionId": "a", "cwd": "/r", "startedAt": 1, "procStart":
 
 def _present(folder: Path, _: pytest.MonkeyPatch) -> Any:
     (folder / "7.json").write_text(json.dumps(_RECORD))
-    return read_record(f"{folder}/7.json")
+    return SeenSessions(str(folder)).record("7.json", None)
 
 
 def _absent(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    return read_record(f"{folder}/7.json")
+    return SeenSessions(str(folder)).record("7.json", None)
 
 
 def _unreadable(folder: Path, _: pytest.MonkeyPatch) -> Any:
     """A pipe is no file to wait for."""
     os.mkfifo(folder / "7.json")
-    return read_record(f"{folder}/7.json")
+    return SeenSessions(str(folder)).record("7.json", None)
 
 
-CASES = {"sessions.client_records.read_record": ReaderCase(_present, _absent, _unreadable)}
+CASES = {"sessions.client_records.SeenSessions.record": ReaderCase(_present, _absent, _unreadable)}

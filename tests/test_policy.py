@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -12,6 +13,8 @@ from brief.core.model.errors import PolicyError
 from brief.core.policy.names import POLICY_FILE
 from brief.core.policy.settings import Settings
 from brief.policy import LIMIT, NO_POLICY, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
+from brief.support.files import any_young, stamp
+from sandbox import until
 
 ON = "session:\n  brief_on_interval: true\n"
 
@@ -223,9 +226,20 @@ def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     """While nothing changes, the same policy is handed out."""
     path = _write(tmp_path, "version: 1\n")
-    later = path.stat().st_ctime_ns + 10**9
-    shelf = PolicyCache(clock=lambda: later)
+    until(lambda: not any_young([stamp(str(path))]))
+    shelf = PolicyCache()
     assert shelf.read(str(tmp_path)) is shelf.read(str(tmp_path))
+
+
+def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the machine passes, and with it what it said of the policy, although the file did not change."""
+    path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
+    until(lambda: not any_young([stamp(str(path))]))
+    shelf = PolicyCache()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(errno.EMFILE, "Too many open files")))
+        assert shelf.read(str(tmp_path)).status is PolicyStatus.UNREADABLE
+    assert shelf.read(str(tmp_path)).settings.session.brief_interval_minutes == 7
 
 
 def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> None:

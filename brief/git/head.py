@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from brief.fastpath.known import ABSENT, Absent, Known, Unknown
 from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.git.names import HEADS
 from brief.git.worktrees import Checkout
-from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp
+from brief.support.files import UnreadableFileError, read_bounded, reason_of, stamp
+from brief.support.stat_cache import StatCache
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -30,6 +30,8 @@ _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NO_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$")
 _OF_CHECKOUT = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
 """Refs that every checkout has for itself."""
+_PACKED: StatCache[tuple[str, str], Reading[str]] = StatCache(512)
+"""What `packed-refs` names, by its path and the ref."""
 
 
 class Head(NamedTuple):
@@ -163,29 +165,25 @@ def _commit(name: str, where: str) -> str:
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
-    path = f"{common_dir}/packed-refs"
-    seen = stamp(path)
-    # A file that changed just now may change again behind the same stamp.
-    is_settled = seen is not None and not any_young((seen,))
-    found = _packed_before(path, seen, ref) if is_settled else find_packed(path, ref)
+    found = find_packed(f"{common_dir}/packed-refs", ref)
     if isinstance(found, Unknown):
         raise _UnreadError(found.reason)
     return None if isinstance(found, Absent) else found.value
 
 
-@lru_cache(maxsize=512)
-def _packed_before(path: str, seen: Stamp, ref: str) -> Known[str] | Absent | Unknown:  # noqa: ARG001 - it is kept by it
-    return find_packed(path, ref)
-
-
 def find_packed(path: str, ref: str) -> Reading[str]:
     """The object that the file `packed-refs` names for a ref."""
     try:
-        content = read_bounded(path, _MOST_PACKED)
+        return _PACKED.get((path, ref), stamp(path), lambda: _search_packed(path, ref))
     except FileNotFoundError:
         return ABSENT
     except UnreadableFileError as fault:
         return Unknown(f"may lead to {path}, which {fault}")
+
+
+def _search_packed(path: str, ref: str) -> Known[str] | Absent | Unknown:
+    """The same; raises FileNotFoundError, UnreadableFileError."""
+    content = read_bounded(path, _MOST_PACKED)
     at = content.find(b" " + os.fsencode(ref) + b"\n")
     if at < 0:
         return ABSENT

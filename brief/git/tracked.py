@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
 from brief.fastpath.locate import NotLocatedError, locate
 from brief.git.command import run
-from brief.support.files import Stamp, stamp
+from brief.support.files import stamp
+from brief.support.stat_cache import StatCache
+
+_TRACKED: StatCache[str, bool] = StatCache(256)
 
 
 def is_tracked(folder: str) -> bool:
@@ -20,9 +22,5 @@ def is_tracked(folder: str) -> bool:
         here = locate(real)
     except NotLocatedError:
         return False
-    return _is_listed(real, stamp(f"{here.git_dir}/index"))
-
-
-@lru_cache(maxsize=256)
-def _is_listed(folder: str, index: Stamp | None) -> bool:
-    return index is not None and bool(run(["ls-files", "-z", "--", "."], folder))
+    index = stamp(f"{here.git_dir}/index")
+    return index is not None and _TRACKED.get(real, index, lambda: bool(run(["ls-files", "-z", "--", "."], real)))

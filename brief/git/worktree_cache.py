@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
+from functools import partial
 
 from brief.core.model.errors import GitError
 from brief.fastpath.locate import read_small
 from brief.git.command import GitTimeoutError
 from brief.git.worktrees import Checkout, worktrees
 from brief.support.files import Stamp, any_young, stamp
+from brief.support.stat_cache import StatCache
 
 State = tuple[tuple[str, ...], dict[str, Stamp | None]]
 _MOST_LINKS = 5
+_MOST_TEXTS = 2_000
+"""Of so many HEADs and the refs that they name the text is kept."""
 
 
 class _Flight:
@@ -40,7 +44,7 @@ class WorktreeCache:
         self._linger = linger_s
         self._lock = threading.Lock()
         self._flight: _Flight | None = None
-        self._texts: dict[str, tuple[Stamp, str]] = {}
+        self._texts: StatCache[str, str] = StatCache(_MOST_TEXTS)
         self._state: State = ((), {})
         self._listing: tuple[Checkout, ...] = ()
         self._present: tuple[int, ...] = ()
@@ -82,9 +86,7 @@ class WorktreeCache:
                 self._land(flight, fault)
             return
         with self._lock:
-            if any_young(state[1].values()):
-                self._texts.clear()
-            else:
+            if not any_young(state[1].values()):
                 self._listing, self._state, self._present = flight.listing, state, present
             self._land(flight, None)
 
@@ -143,19 +145,15 @@ class WorktreeCache:
         stamps: dict[str, Stamp | None] = {}
         for _ in range(_MOST_LINKS):
             seen = stamps[path] = stamp(path)
-            text = self._text(path, seen)
+            text = self._texts.get(path, seen, partial(_ref_text, path)) if seen else ""
             if not text.startswith("ref:"):
                 break
             path = f"{self.common_dir}/{text[4:].strip()}"
         return stamps
 
-    def _text(self, path: str, seen: Stamp | None) -> str:
-        if seen is None:
-            return ""
-        kept = self._texts.get(path)
-        if kept is None or kept[0] != seen:
-            kept = self._texts[path] = (seen, read_small(path) or "")
-        return kept[1]
+
+def _ref_text(path: str) -> str:
+    return read_small(path) or ""
 
 
 def _is_absent(path: str) -> bool:

@@ -42,15 +42,14 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width)
-    if form not in kept.renderings:
-        kept.renderings[form] = _rendered(kept.value, asked).encode("utf-8", "backslashreplace")
+    body = kept.rendered(form, lambda: _rendered(kept.value, asked).encode("utf-8", "backslashreplace"))
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
         told = "\n".join(_row_texts(_chosen(kept.value, asked)))
         async with service.turns.turn(session) as notes:
             notes.append(lambda: aside(in_thread(lambda: service.told(session, told))))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
-    return Rendered(body=kept.renderings[form], media_type=media, in_full=kept.value.fully_read)
+    return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 
 
 def _rendered(brief: Brief, asked: BriefInputs) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import wire
-from brief.notices.folder import Folder, NoticeFile, look
-from brief.support.files import Stamp, UnreadableFileError, any_young, is_young
+from brief.notices.folder import MOST_FILES, Folder, NoticeFile, look
+from brief.support.files import UnreadableFileError, any_young
+from brief.support.stat_cache import StatCache
 
 _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is none."""
@@ -37,7 +38,7 @@ class NoticeStore:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
         self._files: dict[str, NoticeFile] = {}
-        self._kept: dict[str, tuple[Stamp, _Outcome]] = {}
+        self._parsed: StatCache[str, _Outcome] = StatCache(MOST_FILES * max(1, len(self.folders)))
         self._last: tuple[Hashable, NoticeSnapshot] | None = None
 
     def read(self) -> NoticeSnapshot:
@@ -55,35 +56,34 @@ class NoticeStore:
                 return self._last
             files = [file for folder in folders for file in folder.files]
             self._files = {file.path: file for file in files}
-            snapshot = _snapshot(folders, self._outcomes(files))
-            self._last = None if any_young(file.stamp for file in files) else (folders, snapshot)
+            found, is_lasting = self._outcomes(files)
+            snapshot = _snapshot(folders, found)
+            self._last = (folders, snapshot) if is_lasting else None
         return folders, snapshot
 
-    def _outcomes(self, files: list[NoticeFile]) -> list[tuple[str, _Outcome]]:
-        """The outcome of each file that is still there, taken from the last reading where its stamp is the same."""
-        found = [(file, self._outcome(file)) for file in files]
-        now = time.time_ns()
-        self._kept = {
-            file.path: (file.stamp, outcome)
-            for file, outcome in found
-            if outcome is not None and file.stamp is not None and not file.fault and not is_young(file.stamp, now)
-        }
-        return [(file.path, outcome) for file, outcome in found if outcome is not None]
+    def _outcomes(self, files: list[NoticeFile]) -> tuple[list[tuple[str, _Outcome]], bool]:
+        """The outcome of each file that is still there, parsed anew where its stamp is another, and whether all of them last."""
+        outcomes: list[tuple[str, _Outcome]] = []
+        is_lasting = not any_young(file.stamp for file in files)
+        for file in files:
+            try:
+                outcomes.append(
+                    (file.path, file.fault or self._parsed.get(file.path, file.stamp, partial(_parse, file)))
+                )
+            except FileNotFoundError:
+                continue  # it went away meanwhile
+            except UnreadableFileError as fault:  # it may be readable at the next look, with the same stamp
+                outcomes.append((file.path, str(fault)))
+                is_lasting = False
+        self._parsed.keep_only(self._files)
+        return outcomes, is_lasting
 
-    def _outcome(self, file: NoticeFile) -> _Outcome | None:
-        kept = self._kept.get(file.path)
-        return kept[1] if kept and kept[0] == file.stamp and not file.fault else _parse(file)
 
-
-def _parse(file: NoticeFile) -> _Outcome | None:
-    """The notice in the file or why there is none; None where the file went away meanwhile."""
-    if file.fault:
-        return file.fault
+def _parse(file: NoticeFile) -> _Outcome:
+    """The notice in the file or why there is none; raises FileNotFoundError, UnreadableFileError."""
     try:
         return parse(file.read(), file.slug)
-    except FileNotFoundError:
-        return None
-    except (DocumentError, UnreadableFileError) as error:
+    except DocumentError as error:
         return str(error)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,8 +26,9 @@ from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.locate import read_small
 from brief.fastpath.process import process_start
-from brief.support.files import Stamp, UnreadableFileError, any_young, read_bounded, reason_of, stamp_of
+from brief.support.files import Stamp, UnreadableFileError, read_bounded, reason_of, stamp_of
 from brief.support.home import home_folder
+from brief.support.stat_cache import StatCache
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -84,8 +84,7 @@ class SeenSessions:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._lock = threading.Lock()
-        self._kept: dict[str, tuple[Stamp, Reading[_Kept]]] = {}
+        self._parsed: StatCache[str, _Kept | Unknown] = StatCache(MOST_RECORDS)
 
     def read(self) -> Seen:
         """The sessions whose processes run, and those of which that cannot be told, as the files are now.
@@ -95,8 +94,7 @@ class SeenSessions:
         """
         stamps, unread = self._look()
         domain = _own_domain()
-        with self._lock:
-            kept = self._records(stamps)
+        kept = self._records(stamps)
         known = [record.value for record in kept.values() if isinstance(record, Known)]
         living = (session for record in known for session in _living(record, domain))
         latest = {session.id: session for session in sorted(living, key=lambda session: session.since)}
@@ -124,15 +122,20 @@ class SeenSessions:
 
     def _records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
         """The records by the names of their files."""
-        records: dict[str, Reading[_Kept]] = {}
-        keep: dict[str, tuple[Stamp, Reading[_Kept]]] = {}
-        for name, found in stamps.items():
-            known = self._kept.get(name)
-            records[name] = known[1] if known and known[0] == found else read_record(f"{self.folder}/{name}")
-            if not any_young([found]):
-                keep[name] = (found, records[name])
-        self._kept = keep
+        records = {name: self.record(name, found) for name, found in stamps.items()}
+        self._parsed.keep_only(records)
         return records
+
+    def record(self, name: str, found: Stamp | None) -> Reading[_Kept]:
+        """The record in a file that has this stamp; absent where it went away, unknown where it cannot be understood."""
+        path = f"{self.folder}/{name}"
+        try:
+            parsed = self._parsed.get(name, found, lambda: _parse_record(path))
+        except FileNotFoundError:
+            return ABSENT
+        except UnreadableFileError as fault:
+            return Unknown(str(fault))
+        return parsed if isinstance(parsed, Unknown) else Known(parsed)
 
 
 def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
@@ -170,8 +173,8 @@ def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str,
     return stamps, unread
 
 
-def read_record(path: str) -> Reading[_Kept]:
-    """The record in a file; absent where the file went away, unknown where it is not one that can be understood."""
+def _parse_record(path: str) -> _Kept | Unknown:
+    """The record in a file, unknown where it is not one that can be understood; raises FileNotFoundError, UnreadableFileError."""
     try:
         record = _Record.model_validate_json(read_bounded(path, MOST_BYTES))
         session = SeenSession(
@@ -183,17 +186,15 @@ def read_record(path: str) -> Reading[_Kept]:
             name=clean(record.name) or None if record.name is not None else None,
             pid=record.pid,
         )
-    except FileNotFoundError:
-        return ABSENT
     except ValidationError as fault:
         return Unknown(f"is no record that is understood: {_first(fault)}")
-    except (UnreadableFileError, UsageError) as fault:
+    except UsageError as fault:
         return Unknown(str(fault))
     if os.path.basename(path) != f"{record.pid}.json":
         return Unknown(f"names process {record.pid}")
     if not record.cwd.startswith("/") or "\0" in record.cwd:
         return Unknown("names no folder")
-    return Known(_Kept(session, record.proc_start, record.pid_domain))
+    return _Kept(session, record.proc_start, record.pid_domain)
 
 
 def _first(fault: ValidationError) -> str:

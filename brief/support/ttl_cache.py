@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from brief.support.recent_map import RecentMap
 
 LIFETIME_SECONDS = 1.0
 MOST_KEPT = 256
@@ -22,14 +23,20 @@ class CacheEntry(Generic[Value]):
     value: Value
     signature: object
     begun: float
-    renderings: dict[Hashable, bytes] = field(default_factory=dict)
+    _renderings: dict[Hashable, bytes] = field(default_factory=dict)
+
+    def rendered(self, form: Hashable, render: Callable[[], bytes]) -> bytes:
+        """The answer in a form, rendered once for all who ask for it."""
+        if form not in self._renderings:
+            self._renderings[form] = render()
+        return self._renderings[form]
 
 
 class TtlCache(Generic[Value]):
     """The answers of the last second, by question."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, CacheEntry[Value]] = OrderedDict()
+        self._kept: RecentMap[Hashable, CacheEntry[Value]] = RecentMap(MOST_KEPT)
         self._under_way: dict[Hashable, tuple[object, asyncio.Task[CacheEntry[Value]]]] = {}
 
     async def get(
@@ -53,15 +60,13 @@ class TtlCache(Generic[Value]):
         begun = time.monotonic()
         kept = CacheEntry(await answer(), signature, begun)
         self._kept[question] = kept
-        self._kept.move_to_end(question)
         self._forget(time.monotonic())
         return kept
 
     def _forget(self, now: float) -> None:
-        """Keep no answer that stands no longer, and of the others no more than so many."""
-        self._kept = OrderedDict(each for each in self._kept.items() if now - each[1].begun < LIFETIME_SECONDS)
-        while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+        """Keep no answer that stands no longer."""
+        for question in [each for each, kept in self._kept.items() if now - kept.begun >= LIFETIME_SECONDS]:
+            del self._kept[question]
 
     def _ended(self, question: Hashable, task: asyncio.Task[CacheEntry[Value]]) -> None:
         if self._under_way.get(question, (None, None))[1] is task:

@@ -7,7 +7,8 @@ import pytest
 from brief.git import tracked as module
 from brief.git.command import run
 from brief.git.tracked import is_tracked
-from sandbox import Lab
+from brief.support.files import any_young, stamp
+from sandbox import Lab, until
 
 
 def test_a_folder_is_tracked_once_git_keeps_a_file_of_it(lab: Lab) -> None:
@@ -53,6 +54,11 @@ def test_outside_of_every_checkout_nothing_is_tracked(lab: Lab, tmp_path: Path) 
         assert not is_tracked(str(folder))
 
 
+def settle(lab: Lab) -> None:
+    """Wait until the index is old enough for its stamp to be trusted."""
+    until(lambda: not any_young([stamp(f"{lab.common_dir}/index")]))
+
+
 def test_git_is_asked_once_for_an_unchanged_index(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer stays for as long as the index does."""
     lab.commit(a_txt="a")
@@ -65,8 +71,10 @@ def test_git_is_asked_once_for_an_unchanged_index(lab: Lab, monkeypatch: pytest.
     monkeypatch.setattr(module, "run", counted)
     folder = lab.repo / "b"
     folder.mkdir()
+    settle(lab)
     assert [is_tracked(str(folder)) for _ in range(3)] == [False] * 3
     (folder / "c").write_text("c")
     lab.git("add", "b")
+    settle(lab)
     assert [is_tracked(str(folder)) for _ in range(3)] == [True] * 3
     assert len(asked) == 2

@@ -79,7 +79,7 @@ def test_a_bad_file_is_named_and_costs_no_other(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of another user is named with what the system said."""
+    """A file of another user is named with what the system said, and read as soon as that is possible."""
     path = write(tmp_path, "secret")
     write(tmp_path, "good")
     real = os.open
@@ -89,10 +89,14 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pyte
             raise PermissionError(13, "Permission denied")
         return real(name, flags, *more)
 
-    monkeypatch.setattr(os, "open", closed)
-    found = NoticeStore([str(tmp_path)]).read()
+    settle(path)
+    store = NoticeStore([str(tmp_path)])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        found = store.read()
     assert titles(found) == [("good", "a title")]
     assert found.unparsable == ((str(path), "cannot be opened: Permission denied"),)
+    assert titles(store.read()) == [("good", "a title"), ("secret", "a title")]
 
 
 def test_a_file_removed_before_it_is_opened_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from brief.fastpath import process as processes
 from brief.fastpath.process import describe_process
 from brief.sessions import client_records as module
 from brief.sessions.client_records import MOST_BYTES, SeenSessions, belonging, seen_folder
+from brief.support import stat_cache
 from process_helpers import start_of
 
 UNKNOWN = EpisodeState.UNKNOWN
@@ -276,7 +277,7 @@ def test_change_is_seen_at_once(folder: Path, write: Write) -> None:
 def test_unchanged_record_is_not_read_again(folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """A settled record is parsed once."""
     os.utime(write(), (0, 0))
-    monkeypatch.setattr(module, "any_young", lambda stamps: False)
+    monkeypatch.setattr(stat_cache, "any_young", lambda stamps: False)
     store = SeenSessions(str(folder))
     first = store.read()
     monkeypatch.setattr(module, "read_bounded", None)
