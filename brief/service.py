@@ -29,9 +29,10 @@ from brief.core.policy.settings import Settings
 from brief.core.sessions.presence import Seen, without_ended
 from brief.core.text.sanitize import clean, wire
 from brief.derive.lock_state import read_lock
+from brief.fastpath.known import Known
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.git.place import checkout_at, head_of, repository
+from brief.git.place import checkout_at, head_of, primary_root, repository
 from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout
 from brief.notices.read_receipts import receipts_path
@@ -225,9 +226,18 @@ class RepositoryService:
         if self._endings is not None and not hurried:
             self._endings.refresh()
         here, policy, (settings, untrusted, unmet) = self.checkout_config(root)
-        query = SectionQuery(root=here.root, settings=settings, session=session, local=local, untrusted=untrusted)
         context = replace(self.context, worktrees=self._hurried_worktrees) if hurried else self.context
-        place = repository(here, head_of(here, context.worktrees))
+        head = head_of(here, context.worktrees)
+        place = repository(here, head)
+        query = SectionQuery(
+            root=here.root,
+            settings=settings,
+            session=session,
+            local=local,
+            untrusted=untrusted,
+            primary=primary_root(here),
+            branch=head.value.branch if isinstance(head, Known) else None,
+        )
         notes = (*(fault.sentence for fault in policy.faults), *unmet, *_doubts(settings), *self._remarks())
         return RequestContext(
             here=here,

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -18,6 +18,7 @@ from brief.core.model.errors import NoServerError, RepositoryError, UsageError
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import wire
+from brief.git.worktree_cache import WorktreeCache
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -341,6 +342,24 @@ def test_a_brief_stands_until_something_changed(repo: Lab, change: str, monkeypa
             assert await one.brief(str(repo.repo), None, local=False) is not before
 
         asyncio.run(story())
+
+
+def test_the_focus_of_a_request_is_read_from_files(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Branch and primary checkout are known while git hangs; a HEAD that cannot be read leaves the branch unknown."""
+    koda = repo.worktree("koda")
+    repo.state.mkdir(mode=0o700)
+    with contextlib.closing(Database(repo.state / "majordomus.db", 1)) as database:
+        one = service(repo, Board(database))
+        monkeypatch.setattr(WorktreeCache, "read", hanging)
+        query = one.request_context(str(koda)).query
+        assert (query.branch, query.primary) == ("koda", str(repo.repo))
+        (repo.repo / ".git/HEAD").write_bytes(b"")
+        assert one.request_context(str(repo.repo)).query.branch is None
+
+
+def hanging(cache: WorktreeCache, patience_s: float = 0.0) -> NoReturn:
+    """A git that must not be asked."""
+    raise AssertionError("git was asked")
 
 
 def test_whoever_watches_is_told_of_each_brief_once(repo: Lab) -> None:

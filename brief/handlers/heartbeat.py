@@ -133,14 +133,19 @@ def looked_text(answer: HeartbeatAnswer) -> str:
 def _heard_by_mod(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
     """The same, and note for whom the mod is installed, by where it lies: what it says of that only makes it stricter."""
     here, has_it = _heard(service, asked, EpisodeState(asked.state))
-    roots = (root for trees in ([here.here.root], _roots(here)) for root in trees)
-    scope = scope_of_mod(asked.scope, client_folder(), roots)
+    scope = scope_of_mod(asked.scope, client_folder(), _roots(here))
     service.activity.note_channel(asked.session, scope, draft=asked.draft)
     return here, has_it
 
 
 def _roots(here: RequestContext) -> Iterator[str]:
-    """Every checkout: a session that goes on in another one keeps the mod of the one it started in."""
+    """Every checkout: a session that goes on in another one keeps the mod of the one it started in.
+
+    First those where a mod is likely, since the others cost a look at the files of each.
+    """
+    yield here.here.root
+    if here.query.primary is not None:
+        yield here.query.primary
     with contextlib.suppress(GitError):
         yield from (tree.root for tree in here.context.worktrees())
 

@@ -19,8 +19,6 @@ from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, may_be_acknowledged, order
 from brief.core.text.sanitize import clean, wire
-from brief.fastpath.known import Known, Unknown
-from brief.git.place import checkout_at, head_of, primary_root
 from brief.notices.read_receipts import acknowledged
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
@@ -184,16 +182,13 @@ def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
 
     The component is the one that was named, else the scope of the task where that is a single bare name, else the
     policy's. Of the paths only the task's scope is known. What cannot be read now is not known, and so hides nothing.
-    Checkout and branch are read from files, so that a git that hangs keeps nobody from the notices.
     """
     scope = _readable(lambda: _scope(context, query), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
-    here = _readable(lambda: checkout_at(query.root), None)
-    head = head_of(here, context.worktrees) if here else Unknown("is in no checkout")
     return Focus(
         component=query.component or bare or query.settings.alerts.component,
-        repo=os.path.basename(primary_root(here).removesuffix(".git").rstrip("/")) if here else None,
-        branch=head.value.branch if isinstance(head, Known) else None,
+        repo=os.path.basename(query.primary.removesuffix(".git").rstrip("/")) if query.primary else None,
+        branch=query.branch,
         paths=scope,
         agent=None,
     )

@@ -88,6 +88,7 @@ class SectionContext:
 class SectionQuery:
     """One question: about the checkout `root`, by the episode `session` if it named itself, under these settings.
 
+    `primary` is the root of the primary checkout and `branch` what HEAD names, None where that is not known.
     `untrusted` are the values that the policy asks for and that wait for trust, each with its dotted key.
     """
 
@@ -97,6 +98,8 @@ class SectionQuery:
     component: str | None = None
     local: bool = False
     untrusted: tuple[Pair, ...] = ()
+    primary: str | None = None
+    branch: str | None = None
 
     @property
     def checkout(self) -> str:

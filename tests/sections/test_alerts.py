@@ -18,7 +18,6 @@ from brief.notices.store import NoticeSnapshot
 from brief.sections.alerts import answer
 from brief.sections.notice_folders import notice_folders
 from samples import NOW, Known, ask, context, episode
-from sandbox import Lab
 
 
 def notice(slug: str, **fields: Any) -> Notice:
@@ -144,33 +143,33 @@ def test_ones_own_lock_does_not_stand_out() -> None:
     ("rule", "shown"),
     [("branch == 'main'", True), ("branch == 'fix'", False), ("branch ==", True), ("paths matches 'src/**'", True)],
 )
-def test_a_rule_hides_only_what_it_can_judge(lab: Lab, rule: str, shown: bool) -> None:
+def test_a_rule_hides_only_what_it_can_judge(rule: str, shown: bool) -> None:
     """What does not hold here is hidden and counted; what is unknown or broken is shown."""
     ruled = notice("x", applies_when=f'"{rule}"')
-    found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), ask(str(lab.repo)))
+    asked = replace(ask(), branch="main")
+    found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), asked)
     assert found.data is not None
     assert (len(found.data.shown), found.data.hidden) == ((1, 0) if shown else (0, 1))
 
 
 @pytest.mark.parametrize("rule", ["branch == 'fix'", "repo == 'other'"])
-def test_git_is_not_needed(lab: Lab, rule: str) -> None:
-    """Branch and repository are read from files: a rule about them hides what it should while git hangs."""
+def test_git_is_not_needed(rule: str) -> None:
+    """A rule about branch or repository, which were read from files, hides what it should while git hangs."""
 
     def hanging() -> list[Checkout]:
         raise AssertionError("git was asked")
 
     ruled = notice("x", applies_when=f'"{rule}"')
     world = context(worktrees=hanging, notices=lambda folders: NoticeSnapshot((ruled,), (), ()))
-    found = answer(world, ask(str(lab.repo)))
+    found = answer(world, replace(ask(), branch="main", primary="/r"))
     assert found.data is not None
     assert (found.data.shown, found.data.hidden) == ((), 1)
 
 
-def test_where_the_branch_cannot_be_read_every_notice_is_shown(lab: Lab) -> None:
+def test_where_the_branch_cannot_be_read_every_notice_is_shown() -> None:
     """Nobody knows the branch then, and a rule about it hides nothing."""
-    (lab.repo / ".git/HEAD").write_bytes(b"")
     ruled = notice("x", applies_when="branch == 'fix'")
-    found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), ask(str(lab.repo)))
+    found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), ask())
     assert found.status is Status.READ
     assert found.data is not None
     assert [each.slug for each in found.data.shown] == ["x"]

@@ -49,6 +49,6 @@ def test_it_is_out_of_reach_and_lives_on(contained: Lab) -> None:
         said = " ".join((done.stdout + done.stderr).split())
         assert done.returncode == code, (words, done)
         assert f"a server holds {contained.common_dir} and is out of reach from here" in said, (words, said)
-        assert "end it there with majordomus serve stop" in said, (words, said)
+        assert "stop it there with majordomus serve stop" in said, (words, said)
     assert set(contained.processes()) == held
     assert not any(has_ended(pid) for pid in held)
