@@ -277,6 +277,7 @@ class RepositoryService:
         return (
             told,
             self._sessions.version,
+            self._sessions.loss(),
             self._seen.signature(),
             self._receipts(query),
             observed,

@@ -130,6 +130,10 @@ class Known:
 
     version = 0
 
+    def loss(self) -> str | None:
+        """All of it is stored."""
+        return None
+
     def __init__(
         self,
         heard: Sequence[Episode] = (),

@@ -14,7 +14,10 @@ from brief.fastpath import ask as fast
 from brief.handlers.shape import Capability
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
+from brief.server.holder import Holder
+from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
+from brief.sessions.database import Database
 from sandbox import Lab
 
 FAST_LOOKS = "import brief.server.holder as holder; holder.TICK_SECONDS = 0.05"
@@ -121,6 +124,11 @@ def touched(path: Path) -> Made:
     """A file made here, as the one by which a server knows its own socket."""
     path.touch()
     return Made.at(path)
+
+
+def holder_of(lease: Lease, root: Path, socket: Path) -> Holder:
+    """The holder of a lease that is taken in this process, with its database."""
+    return Holder(lease, str(root), touched(socket), None, Database(lease.state_dir / DATABASE, lease.epoch))
 
 
 def lease(lab: Lab) -> dict[str, Any]:

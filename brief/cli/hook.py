@@ -14,13 +14,12 @@ from brief.cli.offline import lone_desk
 from brief.compose import DEADLINE_SECONDS
 from brief.fastpath.hook import SPEAKING, Call, ask_server, hook, nothing
 from brief.fastpath.lease import NoServerError
+from brief.fastpath.waiting import start_server
 from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
 from brief.handlers.hooks import hook as composed
 from brief.policy import PolicyStatus, read_policy
-from brief.server.ensure import begin
 from brief.support.delivery import Delivery, Reached, delivering
-from brief.support.state_folder import UnprovenStateError
 
 END_SECONDS = 0.2
 """What is left to render and print when the sections are due."""
@@ -58,5 +57,4 @@ def _start_server(call: Call) -> None:
     """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
     policy = read_policy(call.here.root)
     if policy.status in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
-        with contextlib.suppress(OSError, UnprovenStateError):
-            begin(call.here)
+        start_server(call.here.name)

@@ -26,6 +26,9 @@ from brief.handlers.shape import Capability, OwnersOwn, Path, Problem, Rendered
 from brief.server.ensure import ensure
 from brief.support.state_folder import refuse_unproven
 
+ENDS = 503
+"""The status of a server that ends or has no room: it did nothing of what was asked."""
+
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
@@ -93,6 +96,9 @@ def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:
 def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> Wire:
     try:
         answer = _asked_of_server(capability, here, asked)
+        if answer.status == ENDS and capability.kind == "command":  # it began to end after it was made sure of
+            ensure(here)
+            answer = _asked_of_server(capability, here, asked)
     except leases.NoServerError as absence:
         if capability.kind == "command":
             raise NoServerError(f"whether this was done is not known: {absence}") from None

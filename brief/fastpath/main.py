@@ -23,8 +23,8 @@ FAILED = 1
 unanswered: dict[str, str] = {}
 """Why no server answered, by git folder. The whole command does not wait for these servers a second time."""
 
-_UNFIT = (400, 413, 414, 431)
-"""Statuses with which the server refused the input and did nothing. The whole command explains such a fault better."""
+_UNDONE = (400, 413, 414, 431, 503)
+"""Statuses of a server that refused the input, or ends, and did nothing. The whole command explains that, or finds another."""
 
 
 def run(
@@ -70,7 +70,7 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
         return None
     if answer.status != 200:
         if not is_query:
-            return None if answer.status in _UNFIT else _tell_problem(answer)
+            return None if answer.status in _UNDONE else _tell_problem(answer)
         declined = why_declined(answer)
         if declined is not None:
             unanswered[here.common_dir] = declined

@@ -32,6 +32,9 @@ class Sessions(Protocol):
     def version(self) -> int:
         """A number that changes with what is known."""
 
+    def loss(self) -> str | None:
+        """Why what is known is in memory alone and is not stored any more; None where it is stored."""
+
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes, the longest open first."""
 

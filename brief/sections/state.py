@@ -24,8 +24,10 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
     task = context.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, query.settings) if task else None
     kept = _kept(context, own, query)
+    loss = context.sessions.loss()
     return StateSection(
-        status=Status.READ,
+        status=Status.READ if loss is None else Status.PARTIAL,
+        reason=None if loss is None else clean(f"told from memory: {loss}", 600),
         headline=_headline(own, fact, here, query, now),
         rows=(
             *_owed(context, own),

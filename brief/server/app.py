@@ -115,7 +115,7 @@ def _url(tcp: socket.socket | None) -> str | None:
 
 async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lease = opened.lease
-    holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.lost)
+    holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.database, opened.lost)
     stopping.tell(holder.ending)
     board = Board(opened.database)
     lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.one(session) is not None)

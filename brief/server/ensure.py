@@ -50,7 +50,7 @@ def ensure(here: Located) -> Ensured:
     """Find the server that holds the repository, or start it. Of many who start one, one wins and all find it.
 
     A holder that stays silent for 10 s is ended, once it is proven to be our server of this repository. One that is
-    outdated is replaced, unless it says what it is still needed for.
+    outdated is replaced, unless it says what it is still needed for; the end of one that is ending is waited for.
     Raises StartError with what the start said, or NoServerError where the holder is out of reach or may not be ended,
     and where nothing answered in time.
     """
@@ -58,7 +58,7 @@ def ensure(here: Located) -> Ensured:
     silent_until = begun + SILENT_SECONDS
     start: subprocess.Popen[bytes] | None = None
     while True:
-        status, why, is_silent = _ask_holder(here)
+        status, why, is_silent = _ask_lasting_holder(here)
         if status is not None:
             if start is not None or not status.get("outdated"):
                 return Ensured(status, started=start is not None and start.pid == status["pid"])
@@ -90,6 +90,15 @@ def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
     return status, why
 
 
+def _ask_lasting_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
+    """As `_ask_holder`; the end of a holder that is ending by itself is waited for, and nobody holds then."""
+    status, why, is_silent = _ask_holder(here)
+    if status is None or not status.get("ends_because"):
+        return status, why, is_silent
+    _await_end(status, STOP_SECONDS)
+    return None, clean(str(status["ends_because"]), 400), False
+
+
 def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
     """What the holder says of itself, or None and why nobody who holds answers; and whether nothing was heard of it."""
     try:
@@ -109,18 +118,13 @@ def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
     return status, "", False
 
 
-def begin(here: Located) -> None:
-    """Start a server and do not wait for it: it serves, or finds the lease taken and ends. Raises OSError."""
-    _start(here, subprocess.DEVNULL)
-
-
-def _start(here: Located, errors: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+def _start(here: Located) -> subprocess.Popen[bytes]:
     prove_state(leases.state_dir(here.common_dir))
     return subprocess.Popen(
         isolated("brief.server", here.common_dir, here.root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=errors,
+        stderr=subprocess.PIPE,
         start_new_session=True,
         cwd="/",
         env=_environment(here.root),

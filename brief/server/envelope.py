@@ -53,6 +53,7 @@ class Envelope:
             return
         if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
             self.holder.called()
+        await self.holder.look_at_database()
         # A question about the server itself is no work that its end would cut off.
         counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
         # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.

@@ -13,7 +13,7 @@ from typing import Literal
 
 from brief import __version__
 from brief.core.model.brief import AnsweredBy
-from brief.core.model.errors import MajordomusError, SupersededError
+from brief.core.model.errors import EndingError, MajordomusError, SupersededError
 from brief.core.text.sanitize import wire
 from brief.server import tidying
 from brief.server.housekeeping import tend
@@ -21,6 +21,7 @@ from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
 from brief.server.version_check import Installation
 from brief.service import RepositoryService
+from brief.sessions.database import Database
 from brief.sessions.recovery import kept_aside
 from brief.support.daemon_threads import in_thread
 from brief.support.fence import refuse_if_superseded
@@ -35,7 +36,9 @@ log = logging.getLogger(__name__)
 class Holder:
     """The holder of a lease, for as long as it serves. `root` is the checkout whose policy sets `server.*`."""
 
-    def __init__(self, lease: Lease, root: str, socket: Made, tcp: str | None, lost: str | None = None) -> None:
+    def __init__(
+        self, lease: Lease, root: str, socket: Made, tcp: str | None, database: Database, lost: str | None = None
+    ) -> None:
         self.lease = lease
         self.root = root
         self.socket = socket.path
@@ -48,6 +51,7 @@ class Holder:
         self.under_way = 0
         self._installation = Installation()
         self._made = socket
+        self._database = database
         self._lost = () if lost is None else (lost,)
         self._aside = self._kept_aside()
         self._called = time.monotonic()
@@ -78,7 +82,8 @@ class Holder:
         replaced = (
             () if outdated is None else (f"the server is {outdated}; majordomus serve ensure replaces it when idle",)
         )
-        return (*replaced, *self.losses)
+        ends = () if self.ends_because is None else (f"this server ends: {self.ends_because}",)
+        return (*replaced, *ends, *self.losses)
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -130,6 +135,26 @@ class Holder:
             raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
         refuse_if_superseded()
 
+    @property
+    def ends_because(self) -> str | None:
+        """Why this server ends although it still holds, None where it does not: what it stores would be lost."""
+        return None if self.is_superseded else self._database.find_loss()
+
+    async def look_at_database(self) -> None:
+        """End where the database is no longer what was stored; every call looks, so that none is answered without a word."""
+        if self._database.is_touched():
+            await in_thread(self._database.examine)
+        if self.ends_because is not None and not self.ending.is_set():
+            log.error("ending", extra={"reason": self.ends_because})
+            self.ending.set()
+
+    def refuse_if_ending(self) -> None:
+        """Raise EndingError where this server ends because of a loss: whatever it stored would be lost too."""
+        if self.ends_because is not None:
+            raise EndingError(
+                f"{self.ends_because}; nothing of this was done, so ask again: a new server takes its place"
+            )
+
     async def watch(self, service: RepositoryService) -> None:
         """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
         while not self.ending.is_set():
@@ -146,10 +171,8 @@ class Holder:
             self.ending.set()
             return
         self._aside = self._kept_aside()
-        lost = await in_thread(service.board.check)
-        if lost is not None:
-            log.error("ending", extra={"reason": lost})
-            self.ending.set()
+        await self.look_at_database()
+        if self.ending.is_set():
             return
         if self.is_superseded:
             # In a repository that was moved it is still the lock that the next server needs.

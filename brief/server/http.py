@@ -110,6 +110,7 @@ class Application:
         asked = _checked(request, capability, given)
         if capability.kind == "command":
             self.holder.refuse_if_superseded()
+            self.holder.refuse_if_ending()
         session = getattr(asked, "session", None)
         if session is not None:
             self.service.board.hear(session, self.service.now())

@@ -27,6 +27,7 @@ from brief.fastpath.process import describe_process
 from brief.fastpath.reach import LOCK, mount_namespace
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
+from brief.sessions.recovery import notes_database
 from brief.support.files import replace
 from brief.support.state_folder import make_state
 
@@ -144,7 +145,7 @@ def _named_lock(path: Path) -> tuple[int, bool]:
     """
     descriptor = _lock(path)
     try:
-        had_database = _notes_database(os.pread(descriptor, _MOST_RECORD, 0))
+        had_database = notes_database(os.pread(descriptor, _MOST_RECORD, 0))
         _name_process(descriptor, had_database=had_database)
     except OSError:
         os.close(descriptor)
@@ -157,14 +158,6 @@ def _name_process(descriptor: int, *, had_database: bool) -> None:
     record = json.dumps(own_process() | {"database": had_database}).encode()
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, record, 0)
-
-
-def _notes_database(raw: bytes) -> bool:
-    try:
-        record = json.loads(raw)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and record.get("database") is True
 
 
 def own_process() -> dict[str, Any]:

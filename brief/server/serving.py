@@ -27,7 +27,7 @@ class StopInputs(ServerInputs):
 class ServerStatus(Wire):
     """Who holds the repository; `lease` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
 
-    `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
+    `ends_because` is why it is ending by itself, null where it is not; `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
     was stored and is lost, or lies aside in a damaged database.
     """
 
@@ -43,6 +43,7 @@ class ServerStatus(Wire):
     common_dir: str
     episodes: int
     outdated: str | None = None
+    ends_because: str | None = None
     losses: tuple[str, ...] = ()
 
 
@@ -114,6 +115,7 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
         common_dir=wire(holder.lease.common_dir),
         episodes=len(service.board.known()),
         outdated=holder.outdated,
+        ends_because=holder.ends_because,
         losses=holder.losses,
     )
 

@@ -6,14 +6,13 @@ database at the start is known but `unheard`, until it speaks to this very serve
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from brief.core.model.brief import EpisodeState, Liveness
-from brief.core.model.errors import NotFoundError, StoreError
+from brief.core.model.errors import NotFoundError
 from brief.core.notices.follow_up import FollowUp, owed
 from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
@@ -71,11 +70,9 @@ class Board:
         self.wakes = Wakes(database)
         self.activity = Activity()
 
-    def check(self) -> str | None:
-        """Why nothing can be stored any more; None where the database is the file that was opened."""
-        with contextlib.suppress(StoreError):
-            self._database.check()
-        return self._database.lost
+    def loss(self) -> str | None:
+        """Why nothing is stored any more, so that all of this is in memory alone; None where it is stored."""
+        return self._database.find_loss()
 
     @property
     def version(self) -> int:

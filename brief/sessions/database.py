@@ -22,6 +22,8 @@ OPEN_MS = 10_000
 """How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
 MOST_PATH_BYTES = 490
 """The longest path of a database: SQLite opens 512 bytes, with the longer name under which it is made and `-journal`."""
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""The codes by which SQLite says that a file is no whole database."""
 _PAUSE_SECONDS = 0.005
 
 
@@ -38,6 +40,8 @@ class Database:
         self.lost: str | None = None
         self._lock = threading.Lock()
         self._opened: dict[str, os.stat_result] = {}
+        self._written_at = 0
+        """The file's time of change in nanoseconds after our own last write: what is newer, somebody else wrote."""
         self._is_durable = True
         self._connection = _writable(path) if epoch is not None else _read_only(path)
         try:
@@ -57,6 +61,7 @@ class Database:
                 self._claim(self.epoch)
             self._wait_for_locks(BUSY_MS)
         self._refuse_if_moved()
+        self._note_written()
 
     def _wait_for_locks(self, milliseconds: int) -> None:
         self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
@@ -86,7 +91,7 @@ class Database:
         if self.epoch is None:
             raise StoreError(f"{self.path} was opened to be read only")
         with self._lock, self._told():
-            self._refuse_if_moved()
+            self._refuse_if_changed()
             self._set_durable(durable)
             with self._connection as connection:
                 connection.execute("BEGIN IMMEDIATE")
@@ -94,11 +99,23 @@ class Database:
                 yield connection
                 refuse_if_superseded()
             self._refuse_if_moved()
+            self._note_written()
 
-    def check(self) -> None:
-        """Raise StoreError where what is stored here is lost; see `lost`."""
-        with self._lock:
-            self._refuse_if_moved()
+    def find_loss(self) -> str | None:
+        """Why nothing can be stored here any more; None where the files are those that were opened. Waits for no writer."""
+        if self.lost is None:
+            with contextlib.suppress(StoreError):
+                self._refuse_if_moved()
+        return self.lost
+
+    def is_touched(self) -> bool:
+        """Whether somebody else may have written into the file, which `examine` tells. Waits for no writer."""
+        return self.find_loss() is None and self._opened[str(self.path)].st_mtime_ns != self._written_at
+
+    def examine(self) -> None:
+        """Look into the file if somebody else may have written into it; see `lost` for what was found. Blocks."""
+        with self._lock, contextlib.suppress(StoreError):
+            self._refuse_if_changed()
 
     def _set_durable(self, durable: bool) -> None:  # noqa: FBT001 - the one thing that it sets
         """Whether a commit waits until the disk has it; what comes later takes along what came before."""
@@ -111,12 +128,20 @@ class Database:
 
         SQLite goes on in the files that it holds open, wherever they were moved, and a restart would not find them.
         """
+        if self.lost is not None:
+            raise StoreError(_refusal(self.lost))
         for path in (str(self.path), f"{self.path}-wal"):
+            before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
             try:
                 found = os.stat(path, follow_symlinks=False)
-            except OSError as fault:
-                self._lose(f"{path} is gone" if isinstance(fault, FileNotFoundError) else f"{path}: {fault.strerror}")
-            before = self._opened.setdefault(path, found)
+            except (FileNotFoundError, NotADirectoryError):
+                self._lose(f"{path} is gone")
+            except OSError as fault:  # which proves nothing
+                raise StoreError(
+                    f"{path} cannot be looked at ({fault.strerror}), so nothing is stored; ask again"
+                ) from fault
+            if before is None:
+                before = self._opened[path] = found
             if not os.path.samestat(found, before):
                 self._lose(f"{path} is another file than the one that was opened")
             if path == str(self.path):
@@ -124,9 +149,23 @@ class Database:
                     self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
                 self._opened[path] = found
 
+    def _refuse_if_changed(self) -> None:
+        """Raise StoreError as `_refuse_if_moved`, and where what somebody else wrote into the file is not what we stored."""
+        self._refuse_if_moved()
+        touched_at = self._opened[str(self.path)].st_mtime_ns
+        if touched_at == self._written_at:
+            return
+        change = _find_change(self.path)
+        if change is not None:
+            self._lose(f"{self.path} {change}")
+        self._written_at = touched_at
+
+    def _note_written(self) -> None:
+        self._written_at = self._opened[str(self.path)].st_mtime_ns
+
     def _lose(self, why: str) -> NoReturn:
         self.lost = f"{why}: somebody changed it under the server, which stores nothing more and ends"
-        raise StoreError(f"{self.lost}; whether this was stored is not known, so ask again once a new server runs")
+        raise StoreError(_refusal(self.lost))
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -144,6 +183,8 @@ class Database:
         try:
             yield
         except sqlite3.Error as fault:
+            if self.epoch is not None and self.lost is None and is_damage(fault):
+                self.lost = f"{self.path} is damaged ({fault}): the server stores nothing more and ends"
             raise StoreError(_sentence(self.path, fault)) from fault
 
     def close(self) -> None:
@@ -157,6 +198,32 @@ def check_integrity(path: Path) -> str | None:
     with contextlib.closing(Database(path, epoch=None)) as database, database.read() as connection:
         found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     return None if found == "ok" else found
+
+
+def is_damage(fault: sqlite3.Error) -> bool:
+    """Whether SQLite says that the file is no whole database."""
+    code = getattr(fault, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in DAMAGED
+
+
+def _find_change(path: Path) -> str | None:
+    """How the file is not the database that a server left, as the rest of a sentence; None where it is whole.
+
+    Read anew, since an open connection goes on with the pages that it has. Raises StoreError where that cannot be told.
+    """
+    try:
+        with contextlib.closing(_read_only(path)) as connection:
+            damage = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            connection.execute("SELECT value FROM meta").fetchone()
+    except sqlite3.Error as fault:
+        if is_damage(fault) or "no such table" in str(fault):
+            return f"was overwritten ({fault})"
+        raise StoreError(_sentence(path, fault)) from fault
+    return None if damage == "ok" else f"was overwritten ({' '.join(damage.split())[:200]})"
+
+
+def _refusal(lost: str) -> str:
+    return f"{lost}; whether this was stored is not known, so ask again once a new server runs"
 
 
 def stored_epoch(path: Path) -> int:

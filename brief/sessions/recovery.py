@@ -6,24 +6,33 @@ Only the holder of the lease calls this, before it opens the database. Nothing t
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brief.core.model.errors import StoreError
 from brief.core.text.sanitize import clean, wire
+from brief.fastpath.known import ABSENT, Known, Unknown
+from brief.fastpath.proof import read_file
+from brief.fastpath.reach import LOCK
+from brief.sessions.database import is_damage
 from brief.support.files import reason_of
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
 
 ASIDE = ".damaged-"
 """What stands between the name of a database and the moment at which it was kept aside."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_MOST_RECORD = 4_096
 _SMALL_BYTES = 16 * 1024 * 1024
 """A database up to this size is checked at every start: it takes a few milliseconds."""
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BESIDE = ("", "-wal", "-shm")
 
 
@@ -58,6 +67,25 @@ def kept_aside(path: Path) -> tuple[str, ...]:
         "remove it once nothing of it is needed"
         for name in whole
     )
+
+
+def notes_database(record: bytes) -> bool:
+    """Whether what a holder wrote into `lease.lock` says that there is a database, which must not be missing."""
+    try:
+        told = json.loads(record)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and told.get("database") is True
+
+
+def had_database(state_dir: str) -> Reading[bool]:
+    """Whether an earlier server stored something in the folder; absent where there never was one."""
+    try:
+        return Known(notes_database(read_file(state_dir, LOCK, _MOST_RECORD)))
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except OSError as fault:
+        return Unknown(f"cannot be told, since {LOCK} cannot be read ({fault.strerror or fault})")
 
 
 def _gone(path: Path) -> str:
@@ -107,8 +135,7 @@ def _checked(path: Path) -> str | None:
         with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
             found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.Error as fault:
-        code = getattr(fault, "sqlite_errorcode", None)
-        return f"was damaged ({clean(str(fault))})" if code is not None and code & 0xFF in _DAMAGED else None
+        return f"was damaged ({clean(str(fault))})" if is_damage(fault) else None
     return None if found == "ok" else f"was damaged ({clean(found, 200)})"
 
 

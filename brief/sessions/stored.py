@@ -7,30 +7,41 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from brief.core.model.errors import StoreError
 from brief.core.notices.follow_up import FollowUp
 from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, KnownEpisode
 from brief.core.sessions.life import FOUND
 from brief.core.sessions.task import Task
+from brief.core.text.sanitize import clean
 from brief.core.wakes.state import WakeState
+from brief.fastpath.known import Known, Unknown
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
-from brief.sessions.database import Database
+from brief.sessions.database import Database, check_integrity
 from brief.sessions.processes import known_life
+from brief.sessions.recovery import had_database
+from brief.support.files import stamp
 from brief.support.state_folder import refuse_unproven
 
 
 class StoredSessions:
     """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written.
 
-    No database means that no episode was ever opened here; one that cannot be read raises StoreError at each call.
+    No database means that no episode was ever opened here, unless an earlier server noted that it had one. One that is
+    gone, damaged or cannot be read raises StoreError at each call.
     """
 
     version = 0
 
+    def loss(self) -> None:
+        """Nothing: all that is known is what was stored."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._whole: object = None
+        """The stamp of the file when it was found whole."""
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The episodes that were open when last stored."""
@@ -85,7 +96,30 @@ class StoredSessions:
     def _opened(self) -> Iterator[Database | None]:
         refuse_unproven(str(self._path.parent))
         if not self._path.exists():
+            _refuse_missing(self._path)
             yield None
             return
+        self._refuse_damaged()
         with contextlib.closing(Database(self._path, epoch=None)) as database:
             yield database
+
+    def _refuse_damaged(self) -> None:
+        now = stamp(str(self._path))
+        if now == self._whole:
+            return
+        damage = check_integrity(self._path)
+        if damage is not None:
+            raise StoreError(f"{self._path} is damaged ({clean(damage, 200)}); majordomus serve ensure keeps it aside")
+        self._whole = now
+
+
+def _refuse_missing(path: Path) -> None:
+    """Raise StoreError unless it is known that nothing was ever stored."""
+    stored = had_database(str(path.parent))
+    if isinstance(stored, Unknown):
+        raise StoreError(f"{path} is not there, and whether it ever was {stored.reason}")
+    if isinstance(stored, Known) and stored.value:
+        raise StoreError(
+            f"{path} is gone, although an earlier server had stored sessions, tasks and claims in it; "
+            "put it back, or begin anew with majordomus serve ensure"
+        )

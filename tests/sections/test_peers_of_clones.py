@@ -28,6 +28,10 @@ class OneSession:
 
     version = 1
 
+    def loss(self) -> str | None:
+        """It is stored."""
+        return None
+
     def known(self) -> tuple[KnownEpisode, ...]:
         """Its episode."""
         episode = Episode(

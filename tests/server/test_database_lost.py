@@ -4,31 +4,150 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from sandbox import Lab
-from serving import FAST_LOOKS, ask, finish, serve
+import pytest
+
+from sandbox import Lab, until
+from serving import ask, finish, has_ended, lease, serve
 
 
-def _task(lab: Lab, title: str) -> int:
-    return ask(lab, "POST", "/tasks", {"session": "s", "title": title}).status
-
-
-def test_a_moved_database(lab: Lab) -> None:
-    """No write is acknowledged any more, the server ends, and the next one tells that something is missing."""
-    process = serve(lab, FAST_LOOKS.replace("0.05", "2.0"))
-    assert ask(lab, "POST", "/episodes", {"session": "s", "pid": os.getpid()}).status == 200
-    assert _task(lab, "before") == 200
-    away = lab.base / "away"
+def _move(path: Path) -> None:
+    away = path.parent / "away"
     away.mkdir()
-    for path in lab.state.glob("majordomus.db*"):
-        path.rename(away / path.name)
+    for each in path.parent.glob("majordomus.db*"):
+        each.rename(away / each.name)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _remove_journal(path: Path) -> None:
+    Path(f"{path}-wal").unlink()
+
+
+def _empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, 8_192)
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(os.urandom(50_000))
+    other.replace(path)
+
+
+def _overwrite(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.write(os.urandom(path.stat().st_size))
+
+
+CHANGES = pytest.mark.parametrize("change", [_move, _remove, _remove_journal, _empty, _cut, _replace, _overwrite])
+
+
+def _served(lab: Lab) -> Any:
+    """A server with one session that has a task."""
+    process = serve(lab)
+    assert ask(lab, "POST", "/episodes", {"session": "s", "pid": os.getpid()}).status == 200
+    assert ask(lab, "POST", "/tasks", {"session": "s", "title": "before"}).status == 200
+    return process
+
+
+def _state(lab: Lab) -> dict[str, Any]:
+    brief = ask(lab, "GET", "/brief", session="s").json()
+    state: dict[str, Any] = next(one for one in brief["sections"] if one["name"] == "state")
+    return state
+
+
+@CHANGES
+def test_the_next_question_tells_of_the_loss(change: Callable[[Path], None], lab: Lab) -> None:
+    """The very next brief is partial with the reason, and the server ends in order without another look."""
+    process = _served(lab)
+    assert _state(lab)["status"] == "read"
+    change(lab.state / "majordomus.db")
+    state = _state(lab)
+    assert state["status"] == "partial"
+    assert "somebody changed it under the server" in state["reason"]
+    assert state["data"]["task"]["title"] == "before"
+    assert finish(process) == (0, "", "")
+    assert not (lab.state / "lease.json").exists()
+
+
+@CHANGES
+def test_ensure_replaces_the_server_at_once(change: Callable[[Path], None], lab: Lab) -> None:
+    """`serve ensure` never says that a server is there which has lost what it stored."""
+    process = _served(lab)
+    change(lab.state / "majordomus.db")
+    done = lab.majordomus("serve", "ensure")
+    assert (done.returncode, done.stdout[:9]) == (0, "started: "), done
+    assert finish(process)[0] == 0
+    for words in (("brief",), ("serve", "status")):
+        assert "majordomus.db" in lab.majordomus(*words).stdout or change is _remove_journal, words
+
+
+@pytest.mark.parametrize("change", [_remove, _cut, _replace])
+def test_a_command_that_writes_replaces_it_and_is_done(change: Callable[[Path], None], lab: Lab) -> None:
+    """No write is taken by a server that lost its database: the next server takes it, and what was there is told."""
+    process = _served(lab)
+    change(lab.state / "majordomus.db")
+    done = lab.majordomus("episode", "open", "--session", "after")
+    assert done.returncode == 0, done
+    assert has_ended(process.pid)
+    assert "after" in [one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]]
+    assert "majordomus.db" in lab.majordomus("brief").stdout
+
+
+def test_a_write_into_a_lost_database_does_nothing(lab: Lab) -> None:
+    """It is refused as by a server that is not there, before anything of it is done."""
+    process = _served(lab)
+    _remove(lab.state / "majordomus.db")
     refused = ask(lab, "POST", "/tasks", {"session": "s", "title": "after"})
-    assert (refused.status, refused.json()["kind"]) == (500, "StoreError")
+    assert (refused.status, refused.json()["kind"]) == (503, "EndingError")
     assert "majordomus.db is gone: somebody changed it under the server" in refused.json()["error"]
     assert finish(process)[0] == 0
-    assert lab.majordomus("serve", "ensure").returncode == 0
-    for words in (("brief",), ("serve", "status")):
-        assert "was gone, although an earlier server had stored" in lab.majordomus(*words).stdout, words
+
+
+def test_a_session_start_replaces_it(lab: Lab) -> None:
+    """The hook of a session that starts gets no answer from it, and starts the next one."""
+    (lab.repo / ".ai/repo").mkdir(parents=True)
+    (lab.repo / ".ai/repo/policy.yaml").write_text("version: 1\n")
+    process = _served(lab)
+    _remove(lab.state / "majordomus.db")
+    given = json.dumps({"session_id": "new", "hook_event_name": "SessionStart", "cwd": str(lab.repo)})
+    assert lab.majordomus("hook", "session-start", stdin=given).returncode == 0
+    assert finish(process)[0] == 0
+    until(lambda: (lab.state / "lease.json").exists() and lab.is_served())
+    assert lease(lab)["pid"] != process.pid
+
+
+def test_without_a_server_what_is_gone_is_not_called_empty(lab: Lab) -> None:
+    """A database that was there and is gone, or is cut, leaves the state unread; nobody was proven to be absent."""
+    for change in (_remove, _cut):
+        process = _served(lab)
+        process.terminate()
+        finish(process)
+        change(lab.state / "majordomus.db")
+        brief = json.loads(lab.majordomus("brief", "--format", "json").stdout)
+        state = next(one for one in brief["sections"] if one["name"] == "state")
+        assert state["status"] == "unread", change
+        assert "majordomus.db" in state["reason"]
+        shutil.rmtree(lab.state)
+
+
+def test_what_others_only_touch_ends_nobody(lab: Lab) -> None:
+    """A file whose time was changed and whose content is whole is the database that it was."""
+    process = _served(lab)
+    os.utime(lab.state / "majordomus.db")
+    assert _state(lab)["status"] == "read"
+    assert ask(lab, "POST", "/tasks", {"session": "s", "title": "after"}).status == 200
+    assert process.poll() is None
 
 
 def test_a_cut_database_is_kept_aside(lab: Lab) -> None:

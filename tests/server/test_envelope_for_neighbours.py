@@ -11,7 +11,7 @@ from brief.server.holder import Holder
 from brief.server.lease import Lease
 from brief.support.wall_clock import utc_now
 from sandbox import Lab
-from serving import touched
+from serving import holder_of
 
 
 async def answered(holder: Holder, query: bytes) -> dict[bytes, bytes]:
@@ -35,7 +35,7 @@ def test_only_its_own_callers_keep_a_server_alive(lab: Lab, query: bytes, counts
 
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
-        holder = Holder(lease, str(lab.repo), touched(lab.runtime / "s.sock"), None)
+        holder = holder_of(lease, lab.repo, lab.runtime / "s.sock")
         holder._called = 0.0
         await answered(holder, query)
         assert (holder._called > 0.0) is counts
@@ -49,7 +49,7 @@ def test_every_answer_says_whether_it_is_the_holders(lab: Lab) -> None:
 
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
-        holder = Holder(lease, str(lab.repo), touched(lab.runtime / "s.sock"), None)
+        holder = holder_of(lease, lab.repo, lab.runtime / "s.sock")
         before = await answered(holder, b"")
         holder.superseded_since = 1.0
         after = await answered(holder, b"")

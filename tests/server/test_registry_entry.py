@@ -13,13 +13,12 @@ from brief.clones.kinship import RootCommits
 from brief.fastpath.lease import socket_name
 from brief.git.worktrees import worktrees
 from brief.server import registry_entry as listing_module
-from brief.server.holder import Holder
 from brief.server.lease import Lease
 from brief.server.registry_entry import Listing
 from brief.support.wall_clock import utc_now
 from neighbourhood import git_hangs
 from sandbox import Lab, until
-from serving import touched
+from serving import holder_of
 
 
 @pytest.fixture
@@ -33,8 +32,7 @@ def lease(lab: Lab) -> Iterator[Lease]:
 
 def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> Listing:
     """The listing of a server that holds `lease`."""
-    socket = lab.runtime / socket_name(lab.common_dir, lease.epoch)
-    holder = Holder(lease, str(lab.repo), touched(socket), None)
+    holder = holder_of(lease, lab.repo, lab.runtime / socket_name(lab.common_dir, lease.epoch))
     known = roots or RootCommits(lab.common_dir)
     return Listing(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))
 
@@ -130,7 +128,7 @@ def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, mo
     lease = Lease.take(str(bare), utc_now())
 
     async def run() -> None:
-        holder = Holder(lease, str(tree), touched(lab.runtime / "abc-1.sock"), None)
+        holder = holder_of(lease, tree, lab.runtime / "abc-1.sock")
         listing = Listing(lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: worktrees(str(bare)))
         await listing.enter()
         assert written(lab)[0]["root"] == str(tree)

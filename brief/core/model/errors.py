@@ -74,6 +74,12 @@ class StoreError(MajordomusError):
     """The repository's database cannot be read or written."""
 
 
+class EndingError(MajordomusError):
+    """This server ends: it did nothing of what was asked, and another one can."""
+
+    http_status = 503
+
+
 class SupersededError(MajordomusError):
     """A newer server holds the repository, so this one no longer writes anything."""
 

@@ -15,6 +15,7 @@ def server_text(status: Mapping[str, Any]) -> str:
     tcp = f" and {status['tcp']}" if status["tcp"] else ""
     count = f"{status['episodes']} open episode{'' if status['episodes'] == 1 else 's'}"
     outdated = f"{clean(status['outdated'])}\n" if status.get("outdated") else ""
+    ends = f"it ends: {clean(status['ends_because'], 600)}\n" if status.get("ends_because") else ""
     losses = "".join(f"{clean(loss, 600)}\n" for loss in status.get("losses", ()))
     return (
         f"pid {status['pid']} {status['lease']} {clean(status['common_dir'], 400)}\n"
@@ -22,6 +23,7 @@ def server_text(status: Mapping[str, Any]) -> str:
         f"answers at {status['socket']}{tcp}\n"
         f"{count}; ends in {span(ends_idle - at)} if nobody calls\n"
         f"{outdated}"
+        f"{ends}"
         f"{losses}"
     )
 
