@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from brief.cli.output import complain, say
-from brief.cli.parser import parser
+from brief.cli.parser import parser, parser_for
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.fastpath.output import OutputError
 
@@ -21,7 +21,7 @@ def main(words: Sequence[str]) -> int:
         say(parser().format_help())
         return USAGE
     try:
-        args = parser().parse_args(words)
+        args = parser_for(words).parse_args(words)
         return find_action(args.run)(args)
     except SystemExit as end:  # argparse ends by itself after help and after a mistake
         return int(end.code or 0)

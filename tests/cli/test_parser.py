@@ -3,8 +3,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+import pytest
+
 from brief.cli.main import find_action
-from brief.cli.parser import parser
+from brief.cli.parser import parser, parser_for
+from brief.cli.words import Parser
 from brief.install.mods import PROVIDERS, Scope
 
 
@@ -32,3 +35,22 @@ def test_clients_and_scopes_are_those_of_the_mods() -> None:
     choices = {action.dest: action.choices for action in install._actions}
     assert choices["provider"] == tuple(PROVIDERS)
     assert choices["scope"] == tuple(Scope)
+
+
+SUFFIXES: tuple[list[str], ...] = ([], ["--help"], ["--nonsense"], ["--format"], ["--format", "csv"], ["x", "y", "z"])
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES, ids=" ".join)
+def test_one_command_alone_is_read_as_among_all(suffix: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    """Every command and group, with good and bad words after it: the same values, or the same sentence and exit code."""
+    paths = [one.prog.split()[1:] for one in commands(parser())]
+    groups = [[path[0]] for path in paths if len(path) == 2]
+    for words in ([*path, *suffix] for path in (*paths, *groups, ["nonsense"], ["--version"], [])):
+        assert _read(parser_for(words), words, capfd) == _read(parser(), words, capfd), words
+
+
+def _read(whole: Parser, words: list[str], capfd: pytest.CaptureFixture[str]) -> object:
+    try:
+        return vars(whole.parse_args(words))
+    except SystemExit as end:
+        return end.code, capfd.readouterr()
