@@ -118,6 +118,11 @@ class RequestContext:
     notes: tuple[str, ...]
     hurried: bool
 
+    @property
+    def notice_folders(self) -> tuple[str, ...]:
+        """The folders of notices of the checkout, that of the repository first."""
+        return notice_folders(self.context.state_dir, self.query)
+
 
 @dataclass(frozen=True, slots=True)
 class _Others:
@@ -386,7 +391,7 @@ class RepositoryService:
 
     def _with_notices(self, request: RequestContext) -> tuple[SectionContext, Hashable]:
         """The context in which the notices are those that lie there now, looked at once, and their signature."""
-        asked = notice_folders(self.context.state_dir, request.query)
+        asked = request.notice_folders
         signature, snapshot = self._store(asked).read_signed()
         self.latest_notices[asked] = snapshot
 

@@ -165,7 +165,7 @@ class Trust:
                 pairs = {**now.pairs, repository: (now.pairs.get(repository, frozenset()) | add) - remove}
                 changed = Trust(self.path, {key: held for key, held in pairs.items() if held}, None)
                 # A link is followed, so that a person's folder of dotfiles stays theirs.
-                replace(Path(os.path.realpath(self.path)), _spelled(changed.pairs))
+                replace(Path(os.path.realpath(self.path)), _serialize(changed.pairs))
         except OSError as error:
             raise TrustError(f"{self.path}: it cannot be written ({error.strerror}); nothing was changed") from error
         return changed
@@ -206,7 +206,7 @@ def _pair(entry: Any) -> Pair:
     return key, value
 
 
-def _spelled(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
+def _serialize(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
     repositories = {
         repository: [{"key": key, "value": value} for key, value in sorted(held, key=str)]
         for repository, held in sorted(pairs.items())

@@ -44,6 +44,11 @@ CASES = {
         absent=lambda *_: process.process_start(process.MOST_PID),
         unreadable=_unreadable(lambda: process.process_start(os.getpid())),
     ),
+    "fastpath.process.process_since": ReaderCase(
+        present=lambda *_: process.process_since(os.getpid(), _own()["process_start"]),
+        absent=lambda *_: process.process_since(os.getpid(), 1),
+        unreadable=lambda *_: process.process_since(os.getpid(), None),
+    ),
     "fastpath.process.recorded_process": ReaderCase(
         present=lambda *_: process.recorded_process(_own()),
         absent=lambda *_: process.recorded_process(_own(process_start=1)),

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from brief import __version__
 from brief.clones.entries import Entry
 from brief.core.model.brief import Board, Peer, PeersSection
+from brief.core.model.first_fault import first_fault
 from brief.core.text.sanitize import clean
 from brief.fastpath.ask import Answer, exchange, request_of
 from brief.fastpath.lease import NoServerError
@@ -89,21 +90,11 @@ def _told(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
 def _section(answer: Answer) -> tuple[PeersSection | None, str]:
     """The section that came, or None and why what came is none."""
     if answer.status != 200:
-        return None, f"it answered {answer.status}: {clean(_error(answer), 300)}"
+        return None, f"it answered {answer.status}: {clean(answer.error() or 'no sentence with it', 300)}"
     try:
         return PeersSection.model_validate_json(answer.body), ""
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        return None, f"its answer is no peers section ({'.'.join(map(str, first['loc']))}: {clean(first['msg'])})"
-
-
-def _error(answer: Answer) -> str:
-    try:
-        told = answer.json()
-    except (ValueError, RecursionError):
-        told = None
-    error = told.get("error") if isinstance(told, dict) else None
-    return error if isinstance(error, str) else "no sentence with it"
+        return None, f"its answer is no peers section ({clean(str(first_fault(fault)), 300)})"
 
 
 def _name_of(board: Board) -> str:

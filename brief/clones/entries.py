@@ -16,6 +16,7 @@ from typing import Annotated, Final, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from brief.core.model.errors import SupersededError
+from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire
 from brief.core.text.sanitize import wire
 from brief.fastpath.known import ABSENT
@@ -143,9 +144,7 @@ def _live(name: str, folder: int, sockets: str) -> Entry | None:
     try:
         entry = Entry.model_validate_json(content)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UnreadableFileError(f"{where + ': ' if where else ''}{first['msg']}") from None
+        raise UnreadableFileError(str(first_fault(fault))) from None
     if not _names_own_socket(entry, sockets):
         raise UnreadableFileError("socket: it is not that of its own repository and epoch")
     if is_gone(entry):

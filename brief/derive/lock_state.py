@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import NonNegativeInt, PositiveInt, ValidationError
 
 from brief.core.model.errors import MajordomusError
+from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire
 from brief.support.files import UnreadableFileError, read_bounded, reason_of
 from brief.support.state_folder import refuse_unproven
@@ -93,7 +94,7 @@ def _read(path: str) -> tuple[Names, str | None]:
     except UnreadableFileError as error:
         return (Names(), f"derive.json {error}, so who holds the lock and who waits is not known")
     except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"])) or "the text"
+        where = first_fault(error).where or "the text"
         return (
             Names(),
             f"derive.json cannot be understood at {where}, so who holds the lock and who waits is not known",

@@ -56,6 +56,15 @@ class Answer:
         """The body as JSON; ValueError where it is none."""
         return read_json(self.body)
 
+    def error(self) -> str | None:
+        """The sentence that says why the server refused; None where it came without one."""
+        try:
+            told = self.json()
+        except (ValueError, RecursionError):
+            return None
+        error = told.get("error") if isinstance(told, dict) else None
+        return error if isinstance(error, str) else None
+
 
 DECLINED = (401, 403, 503)
 """The statuses by which a server, or what stands in its place, says nothing about what was asked."""
@@ -65,14 +74,7 @@ def why_declined(answer: Answer) -> str | None:
     """Why a server does not answer, with the code and its reason; None where it did, or refused the question itself."""
     if answer.status not in DECLINED:
         return None
-    try:
-        told = answer.json()
-    except (ValueError, RecursionError):
-        told = None
-    error = told.get("error") if isinstance(told, dict) else None
-    return f"the server answered {answer.status}: {error if isinstance(error, str) else 'it gave no reason'}"[
-        :_MOST_REASON
-    ]
+    return f"the server answered {answer.status}: {answer.error() or 'it gave no reason'}"[:_MOST_REASON]
 
 
 def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by its name

@@ -109,10 +109,16 @@ def recorded_process(
         return ABSENT
     if of_table is not None and of_table != (table.value if isinstance(table, Known) else ""):
         return table if isinstance(table, Unknown) else Unknown(f"process {pid} is in another process table")
+    is_boot_unknown = of_boot is not None and isinstance(boot, Unknown)
+    return process_since(pid, None if is_boot_unknown else start)
+
+
+def process_since(pid: int, start: int | None) -> Reading[int]:
+    """The number of the process of our own table that began at `start`, while it runs; unknown where that is not given."""
     found = process_start(pid)
     if not isinstance(found, Known):
         return found
-    if start is None or (of_boot is not None and isinstance(boot, Unknown)):
+    if start is None:
         return Unknown(f"process {pid} may be a later process with the same number")
     return Known(pid) if found.value == start else ABSENT
 

@@ -17,7 +17,7 @@ from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import NoServerError
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, spelled
 from brief.fastpath.output import printable, tell
-from brief.fastpath.process import process_start
+from brief.fastpath.process import process_since, process_start
 from brief.fastpath.program import isolated
 from brief.fastpath.proof import UnprovenError, check_git_folder
 
@@ -223,7 +223,4 @@ def _has_ended(child: int) -> bool:
 
 def _is_alive(pid: int | None, began: int | None) -> bool:
     """Whether the client runs. A client without a known process counts as alive, and so does one not proven gone."""
-    found = ABSENT if pid is None else process_start(pid)
-    if isinstance(found, Known):
-        return began is None or found.value == began
-    return pid is None or found is not ABSENT
+    return pid is None or process_since(pid, began) is not ABSENT

@@ -34,7 +34,6 @@ from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn
 from brief.notices.read_receipts import mark_acknowledged
 from brief.notices.writing import create, preview, set_done
-from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -110,7 +109,7 @@ async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
         fields, now, (days, _, _) = _fields(asked, request.query.checkout), service.now(), zone(request.query.settings)
         if reason := never_shown(preview(fields, now), now, days):
             raise UsageError(reason)
-        made = create(_folders(service, request)[0], fields, ended(asked.body), now)
+        made = create(request.notice_folders[0], fields, ended(asked.body), now)
         return _noticed("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
 
     return await in_thread(work)
@@ -122,12 +121,12 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
         days, _, _ = zone(request.query.settings)
-        found = _readable(find(_folders(service, request), asked.slug))
+        found = _readable(find(request.notice_folders, asked.slug))
         _refuse_held(found, request.query.session)
         if found is not None and found.kind is Kind.BUG_DEP:
             with contextlib.suppress(StoreError, SupersededError):
                 tell_fixes(service, request.query)  # so that one that was reopened meanwhile is told again
-        done = set_done(_folders(service, request), asked.slug, service.now(), days)
+        done = set_done(request.notice_folders, asked.slug, service.now(), days)
         if done.was_done and done.fires_on is not None:
             return _noticed("was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed")
         if done.was_done:
@@ -147,7 +146,7 @@ async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
         session = service.episode_meant(request.query)
-        found = find(_folders(service, request), asked.slug)
+        found = find(request.notice_folders, asked.slug)
         _, notice = content(found.file)
         if not may_be_acknowledged(notice):
             due = ", due by a day" if notice.kind is Kind.ALERT else ""
@@ -167,7 +166,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
-        found = find(_folders(service, request), asked.slug)
+        found = find(request.notice_folders, asked.slug)
         if reason := why_not(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
             raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
         with turn(found.folder):
@@ -194,7 +193,7 @@ async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) ->
         path = os.path.join(request.here.root, asked.file)
         source = os.path.relpath(path, request.here.root)
         now = service.now()
-        taken = migrate(_folders(service, request)[0], path, wire(source), now, local_day(now, days))
+        taken = migrate(request.notice_folders[0], path, wire(source), now, local_day(now, days))
         return Taken(
             source=wire(source),
             added=tuple(made.notice.slug for made in taken.added),
@@ -204,10 +203,6 @@ async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) ->
         )
 
     return await in_thread(work)
-
-
-def _folders(service: RepositoryService, request: RequestContext) -> tuple[str, ...]:
-    return notice_folders(service.context.state_dir, request.query)
 
 
 def _refuse_unfit(asked: AddInputs) -> None:

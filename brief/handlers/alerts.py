@@ -17,7 +17,6 @@ from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.notices.finding import content, find
 from brief.sections.alerts import judged, listed, lock_owners
-from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -128,9 +127,9 @@ def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
 
 def _beyond(service: RepositoryService, asked: ShowInputs) -> Verdict:
     """The notice by its name, where a folder holds more than a brief reads; raises NotFoundError, and what `find` does."""
-    query = looked(service, asked).query
-    _, notice = content(find(notice_folders(service.context.state_dir, query), asked.slug).file)
-    return judge(notice, service.now(), zone(query.settings)[0], lock_owners(service.context)(notice))
+    request = looked(service, asked)
+    _, notice = content(find(request.notice_folders, asked.slug).file)
+    return judge(notice, service.now(), zone(request.query.settings)[0], lock_owners(service.context)(notice))
 
 
 def _in_full(verdict: Verdict) -> NoticeInFull:

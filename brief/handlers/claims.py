@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from brief.core.model.wire import Wire
-from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below
-from brief.core.sessions.task import Task
+from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below, relative_tasks
 from brief.core.text.sanitize import clean
 from brief.handlers.shape import Positional, SessionInputs, Words
 from brief.service import RepositoryService
@@ -62,7 +61,9 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
         scope = tuple(_inside(path, request.here.root) for path in asked.scope)
         claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
         service.board.hear(meant, service.now())
-        met = against(claim.scope, meant, service.board.claims(), _tasks(service))
+        met = against(
+            claim.scope, meant, service.board.claims(), relative_tasks(service.board.tasks(), service.board.known())
+        )
         return Announced(claim=claim, released=released, overlaps=met)
 
     return await in_thread(work)
@@ -86,15 +87,6 @@ def _inside(path: str, root: str) -> str:
         return path
     told = below(path, root)
     return told if told != path else below(os.path.realpath(path), root)
-
-
-def _tasks(service: RepositoryService) -> dict[str, Task]:
-    """The tasks of the board, their scopes relative to their checkouts."""
-    places = {one.episode.id: one.episode.checkout for one in service.board.known()}
-    return {
-        episode: task.model_copy(update={"scope": tuple(below(path, places.get(episode, "")) for path in task.scope)})
-        for episode, task in service.board.tasks().items()
-    }
 
 
 # ---------------------------------------------------------------- for a person

@@ -55,7 +55,7 @@ def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -
 
 def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
     """The same of the bug-deps that a brief was just composed from; whatever fails is tried again at the next one."""
-    folders = notice_folders(service.context.state_dir, request.query)
+    folders = request.notice_folders
     snapshot = service.latest_notices.get(folders)
     if snapshot is None or service.fixes.is_told(folders, bugs := _bugs(snapshot)):
         return

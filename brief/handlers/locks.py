@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pydantic import Field
 
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.model.wire import Wire
 from brief.core.notices.component import component_name
+from brief.core.notices.days import spell_when
 from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended
@@ -21,7 +22,6 @@ from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
 from brief.sections.alerts import lock_owners, untrusted_folders
-from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -106,7 +106,7 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         days, _, _ = zone(request.query.settings)
         stand = _stands(service, request, owner)
-        placed = place(_folders(service, request), _request(asked), service.now(), stand, days)
+        placed = place(request.notice_folders, _request(asked), service.now(), stand, days)
         if isinstance(placed, Placed):
             return _one(
                 "placed", component_name(asked.component), placed.notice, placed.path, _told(placed.unread, request)
@@ -126,7 +126,7 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         session = None if asked.force and asked.session is None else service.episode_meant(request.query)
         released = release(
-            _folders(service, request),
+            request.notice_folders,
             asked.component,
             session,
             stands=_stands(service, request, owner),
@@ -145,7 +145,7 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
 
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        found = held_locks(_folders(service, request), _stands(service, request, owner))
+        found = held_locks(request.notice_folders, _stands(service, request, owner))
         unread = _with_untrusted(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
@@ -159,10 +159,6 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
         )
 
     return await in_thread(work)
-
-
-def _folders(service: RepositoryService, request: RequestContext) -> tuple[str, ...]:
-    return notice_folders(service.context.state_dir, request.query)
 
 
 def _request(asked: PlaceInputs) -> Request:
@@ -198,8 +194,8 @@ def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
         slug=lock.slug,
         title=_title(lock),
         session_id=lock.session_id,
-        since=_spelled(lock.created),
-        expires=_spelled(lock.expires),
+        since=lock.created and spell_when(lock.created),
+        expires=lock.expires and spell_when(lock.expires),
         owner=owner,
         naming=lock_class(lock),
         must_name_owner=must,
@@ -210,12 +206,6 @@ def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
 def _title(lock: Notice) -> str:
     """What the lock is for, unless that is for the owner alone: the lock holds for everybody all the same."""
     return FOR_THE_OWNER if lock.audience is Audience.OWNER else lock.title
-
-
-def _spelled(when: object) -> str | None:
-    if when is None:
-        return None
-    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else str(when)
 
 
 def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
@@ -229,8 +219,8 @@ def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
         if lock.session_id
         else "a session it does not name"
     )
-    since = f", since {_spelled(lock.created)}" if lock.created else ""
-    until = f", until {_spelled(lock.expires)}" if lock.expires else ""
+    since = f", since {spell_when(lock.created)}" if lock.created else ""
+    until = f", until {spell_when(lock.expires)}" if lock.expires else ""
     text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
     is_gone = lock.session_id is not None and owner(lock) is Owner.GONE
     return f"{text}; {release_of_gone(held.component)}" if is_gone else text
@@ -248,7 +238,7 @@ def _one(did: str, component: str, notice: Notice | None, path: str, unread: tup
         slug=notice.slug if notice else "",
         session_id=notice.session_id if notice else None,
         path=wire(path),
-        expires=_spelled(notice.expires) if notice else None,
+        expires=spell_when(notice.expires) if notice and notice.expires else None,
         unread=unread,
     )
 

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, NonNegativeInt, ValidationError
 
 from brief.core.model.brief import IntegrationData, QueueEntry
 from brief.core.model.errors import MajordomusError
+from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire
 from brief.support.files import UnreadableFileError, read_bounded, reason_of, replace
 
@@ -69,9 +70,9 @@ def read(path: str) -> Observation | None:
     try:
         return Observation.model_validate_json(content)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, fault["loc"])) or "the text"
-        raise ObservationError(f"{path} is not an observation ({where}: {fault['msg']}); {_REMEDY}") from error
+        fault = first_fault(error)
+        where = fault.where or "the text"
+        raise ObservationError(f"{path} is not an observation ({where}: {fault.message}); {_REMEDY}") from error
 
 
 _REMEDY = "make a new one with majordomus queue refresh"

@@ -8,7 +8,7 @@ from functools import partial
 
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Status
-from brief.core.sessions.claims import Claim, against, below
+from brief.core.sessions.claims import Claim, against, relative_tasks
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged
 from brief.core.sessions.task import Task
@@ -129,8 +129,7 @@ def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]
     own = own_episode(context, query)
     if own is None:
         return
-    places = {one.episode.id: one.episode.checkout for one in context.sessions.known()}
-    tasks = {episode: _relative(task, places.get(episode, "")) for episode, task in context.sessions.tasks().items()}
+    tasks = relative_tasks(context.sessions.tasks(), context.sessions.known())
     claims = context.sessions.claims()
     scope = _own_scope(own.episode.id, tasks, claims)
     for met in against(scope, own.episode.id, claims, tasks):
@@ -139,10 +138,6 @@ def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]
         )
         more = f" and {len(met.paths) - _MOST_PATHS} more" if len(met.paths) > _MOST_PATHS else ""
         yield f"overlap with {clean(met.episode[:8])}, {clean(met.about, 80)}: {pairs}{more}"
-
-
-def _relative(task: Task, checkout: str) -> Task:
-    return task.model_copy(update={"scope": tuple(below(path, checkout) for path in task.scope)})
 
 
 def _own_scope(own: str, tasks: Mapping[str, Task], claims: Iterable[Claim]) -> tuple[str, ...]:

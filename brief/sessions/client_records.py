@@ -20,6 +20,7 @@ from pydantic.alias_generators import to_camel
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
+from brief.core.model.first_fault import first_fault
 from brief.core.sessions.episode import checked_id
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
 from brief.core.text.sanitize import clean, wire
@@ -187,7 +188,7 @@ def _parse_record(path: str) -> _Kept | Unknown:
             pid=record.pid,
         )
     except ValidationError as fault:
-        return Unknown(f"is no record that is understood: {_first(fault)}")
+        return Unknown(f"is no record that is understood: {first_fault(fault)}")
     except UsageError as fault:
         return Unknown(str(fault))
     if os.path.basename(path) != f"{record.pid}.json":
@@ -195,13 +196,6 @@ def _parse_record(path: str) -> _Kept | Unknown:
     if not record.cwd.startswith("/") or "\0" in record.cwd:
         return Unknown("names no folder")
     return _Kept(session, record.proc_start, record.pid_domain)
-
-
-def _first(fault: ValidationError) -> str:
-    """The first thing that is wrong, without the value."""
-    error = fault.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(map(str, error["loc"]))
-    return f"{where + ': ' if where else ''}{error['msg']}"
 
 
 def _may_be_of_living(name: str) -> bool:

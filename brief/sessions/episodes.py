@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ValidationError
 
 from brief.core.model.errors import ConflictError, NotFoundError, StoreError
+from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Wire
 from brief.core.sessions.episode import Ended, Episode
 from brief.core.sessions.succession import leaves_successor
@@ -171,8 +172,7 @@ def _record(kind: type[Record], columns: str, row: tuple[str | None, ...], as_js
     try:
         return kind.model_validate({**fields, as_json: json.loads(fields[as_json] or "null")})
     except ValidationError as fault:
-        where = ".".join(map(str, fault.errors()[0]["loc"]))
-        why = f"its {where} is nothing that majordomus writes"
+        why = f"its {first_fault(fault).where} is nothing that majordomus writes"
     except ValueError:
         why = f"its {as_json} is no JSON"
     raise StoreError(f"the stored {kind.__name__.lower()} of {row[0]} cannot be read: {why}; move majordomus.db away")

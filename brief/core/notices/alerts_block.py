@@ -10,6 +10,7 @@ from brief.core.notices.notice import Audience, Kind
 from brief.core.notices.unread import ALL_READ, Unread
 from brief.core.notices.visibility import Shown
 from brief.core.text.sanitize import clean, clean_block
+from brief.core.text.size import utf16_units
 
 MOST = 10_000
 """Characters that a client takes of one text; above it shows the start of a file instead."""
@@ -108,7 +109,7 @@ def body_of(shown: Shown) -> list[str]:
 
 def size(lines: Sequence[str]) -> int:
     """The characters of the lines with their line ends, as a client in JavaScript counts them: in UTF-16."""
-    return sum(len(line.encode("utf-16-le")) // 2 + 1 for line in lines)
+    return sum(utf16_units(line) + 1 for line in lines)
 
 
 def _bodies(bodies: dict[int, list[str]], room: int) -> tuple[dict[int, list[str]], list[str]]:

@@ -31,3 +31,8 @@ def local_day(moment: datetime, zone: ZoneInfo) -> date:
         return moment.astimezone(zone).date()
     except OverflowError:
         return moment.date()
+
+
+def spell_when(when: When) -> str:
+    """`when` as people read it: YYYY-MM-DD, of a moment with HH:MM behind it."""
+    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else when.isoformat()

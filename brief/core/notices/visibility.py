@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from brief.core.notices.days import EARLIEST, instant, local_day
+from brief.core.notices.days import EARLIEST, instant, local_day, spell_when
 from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
 from brief.core.notices.recurrence import first_due
@@ -70,9 +70,9 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Own
     due = first_due(notice, now, zone)
     if due is not None and instant(due, zone) > now:
         in_days = (local_day(instant(due, zone), zone) - local_day(now, zone)).days
-        return Hidden(notice, f"it fires on {_spelled(due)}", in_days)
+        return Hidden(notice, f"it fires on {spell_when(due)}", in_days)
     if notice.expires is not None and instant(notice.expires, zone) <= now:
-        return Expired(notice, f"it expired on {_spelled(notice.expires)}")
+        return Expired(notice, f"it expired on {spell_when(notice.expires)}")
     if too_old := _too_old(notice, now, zone, lock_owner):
         return Expired(notice, too_old)
     return _shown(notice, due, now, zone, lock_owner)
@@ -87,7 +87,7 @@ def never_shown(notice: Notice, now: datetime, zone: ZoneInfo) -> str | None:
     """Why the dates of a notice that is about to be left keep it from ever being shown; None where they do not."""
     if notice.expires is None:
         return None
-    end = _spelled(notice.expires)
+    end = spell_when(notice.expires)
     if instant(notice.expires, zone) <= now:
         return (
             f"expires: {end} is over already: a notice is last shown just before that begins, and now it is "
@@ -96,7 +96,7 @@ def never_shown(notice: Notice, now: datetime, zone: ZoneInfo) -> str | None:
     due = first_due(notice, now, zone)
     if due is not None and instant(due, zone) >= instant(notice.expires, zone):
         return (
-            f"expires: {end} is not after {_spelled(due)}, the day or moment from which the notice is due, so it would "
+            f"expires: {end} is not after {spell_when(due)}, the day or moment from which the notice is due, so it would "
             "never be shown; give a later expires, or leave it out"
         )
     return None
@@ -149,7 +149,3 @@ def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock
         fired=due is not None,
         lock_owner=lock_owner if notice.kind is Kind.LOCK else None,
     )
-
-
-def _spelled(when: When) -> str:
-    return when.isoformat(" ", "minutes") if isinstance(when, datetime) else when.isoformat()

@@ -8,6 +8,7 @@ from typing import Literal
 
 from brief.core.model.errors import UsageError
 from brief.core.model.wire import Moment, Wire
+from brief.core.sessions.episode import KnownEpisode
 from brief.core.sessions.task import Task, checked_scope
 
 DEFAULT_NAME = "work"
@@ -65,6 +66,15 @@ def below(path: str, checkout: str) -> str:
     if path.rstrip("/") == checkout.rstrip("/"):
         return "."
     return path.removeprefix(checkout.rstrip("/") + "/")
+
+
+def relative_tasks(tasks: Mapping[str, Task], known: Iterable[KnownEpisode]) -> dict[str, Task]:
+    """The tasks by episode, their scopes relative to the checkout of each."""
+    places = {one.episode.id: one.episode.checkout for one in known}
+    return {
+        episode: task.model_copy(update={"scope": tuple(below(path, places.get(episode, "")) for path in task.scope)})
+        for episode, task in tasks.items()
+    }
 
 
 # ---------------------------------------------------------------- overlaps

@@ -9,8 +9,9 @@ from brief.core.model.level import Level
 from brief.core.notices.alerts_block import MOST, block
 from brief.core.notices.visibility import Shown
 from brief.core.text.budget import narrowed
-from brief.core.text.fit_prompt import fitted_prompt, units
+from brief.core.text.fit_prompt import fitted_prompt
 from brief.core.text.sanitize import often
+from brief.core.text.size import utf16_units
 
 LEAST_BRIEF = 3_000
 """The least number of characters that the alerts leave to the brief."""
@@ -61,9 +62,9 @@ def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: 
 
 
 def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
-    room = MOST - units(last)
+    room = MOST - utf16_units(last)
     alerts = block(shown, min(block_characters, room - LEAST_BRIEF))
-    return alerts + fitted_prompt(beside(alerts, brief), room - units(alerts), units) + last
+    return alerts + fitted_prompt(beside(alerts, brief), room - utf16_units(alerts), utf16_units) + last
 
 
 def keep_briefed(interval_minutes: int, *, is_woken: bool) -> str:

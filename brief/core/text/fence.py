@@ -156,7 +156,7 @@ def _latin(char: str) -> str | None:
     return words[-1].lower() if is_latin and len(words[-1]) == 1 else None
 
 
-def _spelled(word: str, between: str) -> str:
+def _pattern(word: str, between: str) -> str:
     """A pattern for a word as a skeleton has it, with blanks between its letters, and `between` its words."""
     letters = [[f"[{one}{one.upper()}{_OTHER}]" for one in _small(part)] for part in re.split(r"\W+", word)]
     return between.join(" ?".join(part) for part in letters)
@@ -167,7 +167,7 @@ def _small(word: str) -> str:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(_spelled(word, " ?") for word in sorted(words, key=len, reverse=True))
+    return "|".join(_pattern(word, " ?") for word in sorted(words, key=len, reverse=True))
 
 
 @cache
@@ -176,13 +176,13 @@ def _tags() -> re.Pattern[str]:
     ours, clients = _any_of(_OUR_TAGS), _any_of((*_OUR_TAGS, *_CLIENT_TAGS))
     end = "(?![a-z0-9*])"
     return re.compile(
-        rf"\[ ?(?:/|[ /\\]*(?:{ours}){end})|< ?(?:/|[ /\\]*(?:{_spelled('system', '')}|(?:{clients}){end}))"
+        rf"\[ ?(?:/|[ /\\]*(?:{ours}){end})|< ?(?:/|[ /\\]*(?:{_pattern('system', '')}|(?:{clients}){end}))"
     )
 
 
 @cache
 def _openings() -> re.Pattern[str]:
-    return re.compile("|".join(f"({_spelled(words, '[ ,]*')})" for words in OPENINGS))
+    return re.compile("|".join(f"({_pattern(words, '[ ,]*')})" for words in OPENINGS))
 
 
 _GAP = r"[^a-zA-Z0-9@|!$+]*+"

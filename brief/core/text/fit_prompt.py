@@ -28,16 +28,6 @@ def shortened(text: str, room: int, measure: Callable[[str], int]) -> str:
     return _joined(first, lines, whole, end)
 
 
-def units(text: str) -> int:
-    """The characters of a text as a client in JavaScript counts them: in UTF-16."""
-    return len(text.encode("utf-16-le")) // 2
-
-
-def size_in_bytes(text: str) -> int:
-    """The bytes of a text in UTF-8."""
-    return len(text.encode())
-
-
 def _joined(first: str, lines: list[str], whole: int, end: str) -> str:
     left_out = f"- left out: {whole - len(lines)} lines; see majordomus brief"
     return "".join(f"{line}\n" for line in (first, *lines, left_out, end))

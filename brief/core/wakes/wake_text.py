@@ -10,9 +10,10 @@ from brief.core.notices.notice import Kind
 from brief.core.notices.visibility import Shown
 from brief.core.sessions.start_text import beside
 from brief.core.text.budget import narrowed
-from brief.core.text.fit_prompt import fitted_prompt, shortened, size_in_bytes
+from brief.core.text.fit_prompt import fitted_prompt, shortened
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import often
+from brief.core.text.size import size_in_bytes
 
 MOST_BYTES = 1_500
 

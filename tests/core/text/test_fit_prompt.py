@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from brief.core.text.fit_prompt import fitted_prompt, size_in_bytes, units
+from brief.core.text.fit_prompt import fitted_prompt
 from brief.core.text.prompt import prompt
+from brief.core.text.size import size_in_bytes, utf16_units
 from samples import brief, rows, section
 
 
@@ -13,7 +14,7 @@ def test_with_room() -> None:
     assert fitted_prompt(made, 10_000, size_in_bytes) == prompt(made)
 
 
-@pytest.mark.parametrize("measure", [size_in_bytes, units])
+@pytest.mark.parametrize("measure", [size_in_bytes, utf16_units])
 def test_rows_go_first(measure: object) -> None:
     """Rows are left out and counted, then lines from the end; first line and end stay."""
     assert callable(measure)
@@ -28,6 +29,6 @@ def test_rows_go_first(measure: object) -> None:
 
 def test_without_room() -> None:
     """Where nothing fits, how much was left out is said all the same."""
-    text = fitted_prompt(brief(), 1, units)
+    text = fitted_prompt(brief(), 1, utf16_units)
     assert text.startswith("[brief]\n- left out: ")
     assert text.endswith("[/brief]\n")
