@@ -86,7 +86,7 @@ def test_worktree_removed_by_hand(lab: Lab, trees: tuple[Path, Path, Path]) -> N
     boards = {board.name: (board.condition, board.count) for board in seen.data.boards}
     assert boards == {"repo": ("ready", 0), "one": ("ready", 0), "two": ("ready", 0), "three": ("away", 1)}
     assert (
-        "three is away: its folder is missing, and 1 session of it may run on"
+        "three is away: its folder is missing, and 1 session may still run in it"
         in lab.majordomus("brief", cwd=two).stdout
     )
 

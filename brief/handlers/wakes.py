@@ -152,7 +152,7 @@ def _status(
         WakeStatus.ON: None,
         WakeStatus.OFF: off,
         WakeStatus.PAUSED: "majordomus wake resume ends that",
-        WakeStatus.LIMIT: f"{rules.limit} wakes with no prompt of a person between; the next one begins anew",
+        WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next one resets the count",
         WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
     }
     return stands, reasons[stands], due_at(waking, rules, service.board.wakes.instant(service.now()))

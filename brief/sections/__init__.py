@@ -1,1 +1,1 @@
-"""The sections of a brief: one file each, which answers from what it is given and says whether it was really read."""
+"""The sections of a brief, one module each. Every section says whether it was really read."""

@@ -1,4 +1,4 @@
-"""The notices that sessions leave each other, judged for the one who asks: the most urgent first."""
+"""The alerts section: the notices that sessions leave each other, for the asking session, most urgent first."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ Read = TypeVar("Read")
 Otherwise = TypeVar("Otherwise")
 
 TOP = 8
-"""How many notices a brief names; `alerts list` names them all."""
+"""The most notices that a brief names. `alerts list` names all of them."""
 
 ELSEWHERE = "its applies_when does not hold here"
 
 URGENT_FROM = 8
-"""The priority from which a bug-dep or a due obligation is pinned."""
+"""The priority from which a bug-dep or a due obligation is pinned to the line."""
 
-UNTRUSTED = "is outside the checkout and was not read, since it waits for trust; run majordomus trust"
+UNTRUSTED = "is outside the checkout and was not read, because it is not trusted; run majordomus trust"
 
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What lay in the folders, judged: `shown` in order, and the rest with the reasons.
+    """The notices of the folders by visibility: `shown` in order, the others with their reasons.
 
-    `upcoming` are those of `hidden` that concern the one who asks once their day has come, the next first;
-    `acknowledged` are those that the one who asks has acknowledged, and is not told again.
+    `upcoming` are the hidden notices that will concern the asking session when their day comes, the next one first.
+    `acknowledged` are the notices that the asking session has acknowledged and is not shown again.
     """
 
     snapshot: NoticeSnapshot
@@ -60,14 +60,14 @@ class Judged:
 
     @property
     def unread(self) -> Unread:
-        """What could not be read, and may be locks."""
+        """The files and folders that could not be read. Any of them may hold a lock."""
         return Unread(self.snapshot.unparsable, self.snapshot.folders_unread)
 
 
 def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
-    """The most urgent notices; partial where a file or a folder could not be read.
+    """The most urgent notices. PARTIAL if a file or a folder could not be read.
 
-    Raises UnprovenStateError where the folder of the repository is the only one and not proven to be ours.
+    Raises UnprovenStateError if the repository's folder is the only one and is not proven to be the user's.
     """
     if not query.settings.alerts.folders:
         refuse_unproven(context.state_dir)
@@ -75,7 +75,7 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
 
 
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
-    """Every notice, judged now and for the focus of the one who asks."""
+    """Read every notice and decide its visibility now, for what the asking session works on."""
     snapshot = _snapshot(context, notice_folders(context.state_dir, query))
     if untrusted := untrusted_folders(query):
         snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *untrusted))
@@ -99,7 +99,7 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
 
 
 def without_acknowledged(context: SectionContext, found: Judged, session: str | None) -> Judged:
-    """The same without what the session acknowledged, which is kept apart."""
+    """Move the notices that the session has acknowledged from `shown` to `acknowledged`."""
     may_be = {one.notice.slug for one in found.shown if may_be_acknowledged(one.notice)}
     slugs = acknowledged(context.state_dir, session, may_be)
     if not slugs:
@@ -118,7 +118,7 @@ def _by_day(one: Hidden) -> tuple[int, int, str]:
 
 
 def _snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapshot:
-    """What lies in the folders; where the repository's own is not proven to be ours, the others, with the reason."""
+    """The notices of the folders. The repository's own counts as unread if it is not proven to be the user's."""
     try:
         refuse_unproven(context.state_dir)
     except UnprovenStateError as fault:
@@ -137,10 +137,10 @@ def listed(
     with_upcoming: bool = False,
     most: int | None = None,
 ) -> AlertsSection:
-    """The section with every notice for one of the audiences, the most urgent first; `most` bounds its rows.
+    """The section with every notice for the given audiences, most urgent first, in at most `most` rows.
 
-    Of equal urgency, locks come before files that could not be read, since those may be locks, and all else after them.
-    What is left out is counted, and its text never made.
+    At equal urgency, locks come first, then files that could not be read, since those may be locks, then all others.
+    Omitted rows are counted, and their text is never rendered.
     """
     own = _readable(lambda: own_episode(context, query), None)
     own_id = own.episode.id if own else None
@@ -173,15 +173,15 @@ def listed(
 
 
 def untrusted_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
-    """The folders that the policy names and that are not read before a person trusts them, each with the reason."""
+    """The folders of the policy that are not read until a person trusts them, each with the reason."""
     return tuple((clean(str(value)), UNTRUSTED) for key, value in query.untrusted if key == FOLDERS)
 
 
 def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
-    """What the one who asks works on, as far as it is known.
+    """What the asking session works on, as far as it is known.
 
-    The component is the one that was named, else the scope of the task where that is a single bare name, else the
-    policy's. Of the paths only the task's scope is known. What cannot be read now is not known, and so hides nothing.
+    The component is the one in the query, else the task's scope if that is a single bare name, else the policy's. The
+    paths are the task's scope. Whatever cannot be read now counts as unknown, and so hides no notice.
     """
     scope = _readable(lambda: _scope(context, query), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
@@ -201,7 +201,7 @@ def _scope(context: SectionContext, query: SectionQuery) -> tuple[str, ...] | No
 
 
 def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwise:
-    """What can be read now, else `otherwise`: sessions or checkouts that cannot must not hide the notices."""
+    """The result of `read`, or `otherwise` if it fails: unreadable sessions or checkouts must not hide the notices."""
     try:
         return read()
     except MajordomusError:
@@ -209,9 +209,9 @@ def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwis
 
 
 def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
-    """What tells of a lock whether the session that placed it lives: by what its client records, else by the board.
+    """A function that says whether a lock's owner is alive, by the records of its client, else by the board.
 
-    What cannot be read is unknown. Each is found out once, so that 500 locks cost no more than their sessions.
+    The owner is UNKNOWN if neither can be read. Each session is looked up once, however many locks it has placed.
     """
 
     @cache
@@ -239,7 +239,7 @@ def _listing(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
 
 @lru_cache(maxsize=2_000)
 def _shown_notice(slug: str, kind: Kind, priority: int, title: str, countdown: str | None, level: Level) -> ShownNotice:
-    """Kept, since a brief composed anew mostly lists the notices of the one before."""
+    """Cached, since consecutive briefs list mostly the same notices."""
     return ShownNotice(slug=slug, kind=kind, priority=priority, title=title, countdown=countdown, level=level)
 
 
@@ -249,17 +249,17 @@ def _headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -
     if not shown:
         return f"no notices{'' if in_full else ' that could be read'}{ahead}"
     kinds = Counter(notice.kind for notice in shown)
-    told = ", ".join(
+    counted = ", ".join(
         f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in kinds.items()
     )
-    return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {told}{ahead}"
+    return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {counted}{ahead}"
 
 
 def _ordered(
     snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None
 ) -> list[tuple[Level, Callable[[], Row]]]:
-    """How urgent each row is, and what makes it, the most urgent first."""
-    locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # which come first
+    """The level of each row and the function that renders it, most urgent first."""
+    locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # locks come first in `shown`
     rows = [(_level(one, own), partial(_row, one, own)) for one in shown]
     unreadable = [(Level.NORMAL, partial(_unreadable_row, file, why)) for file, why in snapshot.unparsable]
     return sorted([*rows[:locks], *unreadable, *rows[locks:]], key=lambda row: URGENCY[row[0]])

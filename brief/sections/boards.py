@@ -1,4 +1,4 @@
-"""The boards of the peers section: one for each checkout git lists, and one for each that only a session remembers."""
+"""The boards of the peers section: one for each checkout that git lists, one for each that only a session names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def checkout_boards(
     worktrees: Sequence[Checkout], peers: Iterable[Peer], find: Callable[[str], Reading[str]]
 ) -> tuple[Board, ...]:
-    """The boards of one server, each with the count of its sessions; `find` looks for a checkout that git does not list.
+    """The boards of one server, each with its number of sessions. `find` looks up a checkout that git does not list.
 
-    A bare repository is no checkout. A session stands where git lists none once `core.bare` was set, and at the root of
-    a layout with a bare repository inside.
+    A bare repository is not a checkout. Yet a session may run where git lists none: where `core.bare` was set later, and
+    at the root of a layout with a bare repository inside.
     """
     counts = Counter(peer.checkout for peer in peers)
     listed = [_board(checkout, counts) for checkout in worktrees if not checkout.bare]
@@ -36,19 +36,19 @@ def checkout_boards(
 
 
 def headline(count: int, boards: Sequence[Board]) -> str:
-    """How many others there are, in how many checkouts and clones, and which of those could not be read."""
+    """The number of other sessions, of checkouts and of clones, and which of these could not be read."""
     checkouts = [board for board in boards if board.kind == "checkout"]
     missing = Counter(board.condition for board in checkouts if board.condition != "ready")
-    told = "".join(f", {count} of them {condition}" for condition, count in sorted(missing.items()))
-    clones = _clones_told(Counter(board.condition for board in boards if board.kind == "clone"))
-    told += "," if told and clones.startswith(" and") else ""
+    not_ready = "".join(f", {count} of them {condition}" for condition, count in sorted(missing.items()))
+    clones = _count_clones(Counter(board.condition for board in boards if board.kind == "clone"))
+    not_ready += "," if not_ready and clones.startswith(" and") else ""
     servers = Counter(board.condition for board in boards if board.kind == "server")
     others = "".join(f", {_counted(count, 'other server')} {condition}" for condition, count in sorted(servers.items()))
-    return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{told}{clones}{others}"
+    return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{not_ready}{clones}{others}"
 
 
 def board_rows(boards: Iterable[Board]) -> list[str]:
-    """A line for each board that is not simply there."""
+    """A line for each board that is not ready."""
     return [
         f"{_place(board)} is {board.condition}: {clean(board.reason or '', 400)}"
         for board in boards
@@ -64,26 +64,26 @@ def _board(checkout: Checkout, counts: Counter[str]) -> Board:
 
 
 def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> Board:
-    """A checkout that only sessions remember. It is gone where git keeps nothing of it, else away: it may come back."""
+    """A checkout that only sessions name. It is gone if git keeps no record of it, else away: it may come back."""
     if found is ABSENT:
-        condition, reason = "gone", "it was removed, and a session of it runs on"
+        condition, reason = "gone", "it was removed, but a session is still open in it"
     elif isinstance(found, Unknown):
         condition, reason = "away", f"git does not list it, and it {found.reason}"
     else:
-        why = ": the repository is bare (core.bare), and so it has no checkout there" if is_bare else ""
+        why = ": the repository is bare (core.bare), so it has no checkout there" if is_bare else ""
         condition, reason = "away", f"git does not list it{why}"
     return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
 def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
-    """How a checkout that git lists stands. A missing folder comes back with its drive, or with a session that moved it."""
+    """The condition of a checkout that git lists. A missing folder may come back with its drive, or have been moved."""
     if checkout.gone and checkout.locked is not None:
         why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
         return "away", f"its folder is missing, and it is locked{why}; git worktree unlock lets git prune it"
     if checkout.gone and count:
-        return "away", f"its folder is missing, and {_counted(count, 'session')} of it may run on"
+        return "away", f"its folder is missing, and {_counted(count, 'session')} may still run in it"
     if checkout.gone:
-        return "gone", "its folder is missing; git worktree prune forgets it"
+        return "gone", "its folder is missing; git worktree prune removes its record"
     if checkout.prunable is not None:
         return "prunable", wire(checkout.prunable) or "git would prune it"
     return "ready", None
@@ -93,8 +93,8 @@ def _name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2] or path
 
 
-def _clones_told(conditions: Counter[str]) -> str:
-    """The clones that were read, then the rest by their conditions: ` and 2 clones, 1 clone silent`."""
+def _count_clones(conditions: Counter[str]) -> str:
+    """The number of clones that were read, then of the others by condition: ` and 2 clones, 1 clone silent`."""
     ready = conditions.pop("ready", 0)
     read = f" and {_counted(ready, 'clone')}" if ready else ""
     return read + "".join(
@@ -107,7 +107,7 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _place(board: Board) -> str:
-    """A clone goes by its path, since clones of one repository mostly have one name."""
+    """A clone is named by its path, since the clones of a repository usually share a name."""
     if board.kind == "server":
         return f"another server of {clean(board.path or board.name, 400)}"
     return f"clone {clean(board.path or board.name, 400)}" if board.kind == "clone" else clean(board.name, 60)

@@ -1,4 +1,4 @@
-"""What every owner is given: the world of one repository, and the question of one checkout."""
+"""What every section reader is given: the context of one repository, and the query of one checkout."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 
 class Sessions(Protocol):
-    """Where episodes and tasks are known from: the board of a server, or what the last one stored."""
+    """The source of episodes and tasks: a server's board, or the database that the last server left."""
 
     @property
     def version(self) -> int:
-        """A number that changes with what is known."""
+        """A number that changes whenever any of the rest does."""
 
     def loss(self) -> str | None:
-        """Why what is known is in memory alone and is not stored any more; None where it is stored."""
+        """Why the board is held in memory only and no longer stored. None if it is stored."""
 
     def known(self) -> tuple[KnownEpisode, ...]:
-        """The open episodes, the longest open first."""
+        """The open episodes, oldest first."""
 
     def one(self, episode_id: str) -> KnownEpisode | None:
-        """The open episode of this id; None where none is."""
+        """The open episode with this id, or None."""
 
     def at(self, checkout: str) -> tuple[str, ...]:
         """The ids of the open episodes of a checkout."""
@@ -48,30 +48,31 @@ class Sessions(Protocol):
         """The current task of each open episode that has one, by episode id."""
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
-        """What is owed to an open episode and was not told yet."""
+        """The follow-ups of an open episode that were not yet delivered."""
 
     def waking(self, episode_id: str) -> WakeState | None:
-        """How the wakes of an episode stand; None where nothing is known of them."""
+        """The wake state of an episode. None if it is not known."""
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
-        """The clients that show an episode, the one that has it first; none where that is not known."""
+        """The clients that show an episode, the episode's own client first. Empty if they are not known."""
 
     def claims(self) -> tuple[Claim, ...]:
-        """What the open episodes say they are about to change."""
+        """The claims of the open episodes: what they announce they will change."""
 
     def ended(self) -> Mapping[str, Ended]:
-        """The closed sessions of which somebody said that they ended."""
+        """The closed sessions that were reported as ended, by episode id."""
 
     def owner(self, episode_id: str) -> Owner:
-        """Whether the session of this id still lives, as far as is known here."""
+        """Whether the session with this id is still alive, as far as this repository knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionContext:
-    """One repository. `absence` is why no server answers, and then nobody can say who else is here.
+    """One repository. `absence` is why no server answers, None if one does; without a server the peers are unread.
 
-    `seen` reads what clients record, `neighbours` the servers of the other clones; None where no server answers.
-    `has_channel` tells whether a mod or hook asks for a session, `untrusted` whether that needs trust to wake and has none.
+    `seen` reads the sessions that clients record. `neighbours` asks the servers of the other clones, and is None if no
+    server answers. `has_channel` says whether a mod or hook calls for a session; `untrusted` whether that channel needs
+    trust to wake the session and does not have it.
     """
 
     common_dir: str
@@ -83,16 +84,17 @@ class SectionContext:
     notices: Callable[[tuple[str, ...]], NoticeSnapshot]
     seen: Callable[[], Seen] = Seen
     neighbours: Callable[[], Neighbourhood] | None = None
-    has_channel: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - no server, so nobody asks one
-    untrusted: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - whoever asks, nobody is woken
+    has_channel: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - without a server nobody calls one
+    untrusted: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - without a server nobody is woken
 
 
 @dataclass(frozen=True, slots=True)
 class SectionQuery:
-    """One question: about the checkout `root`, by the episode `session` if it named itself, under these settings.
+    """One question about the checkout `root`, asked by the episode `session` if it gave its id.
 
-    `primary` is the root of the primary checkout and `branch` what HEAD names, None where that is not known.
-    `untrusted` are the values that the policy asks for and that wait for trust, each with its dotted key.
+    `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is not known.
+    `local` restricts the answer to this server. `untrusted` are the policy's values that are not in force until they
+    are trusted, each with its dotted key.
     """
 
     root: str
@@ -106,7 +108,7 @@ class SectionQuery:
 
     @property
     def checkout(self) -> str:
-        """The checkout as it is spelled on the wire and in the database."""
+        """The checkout's path as spelled on the wire and in the database."""
         return wire(self.root)
 
 
@@ -114,6 +116,6 @@ Answer = Callable[[SectionContext, SectionQuery], Section]
 
 
 def own_episode(context: SectionContext, query: SectionQuery) -> KnownEpisode | None:
-    """The episode that asks: the one it named, else the only open one of its checkout."""
+    """The asking episode: the one with the given id, else the only one open in the checkout."""
     own = meant(query.session, () if query.session is not None else context.sessions.at(query.checkout))
     return None if own is None else context.sessions.one(own)

@@ -1,4 +1,4 @@
-"""Who derives: the lock that lets one checkout at a time run what all of them share."""
+"""The derive section: the lock that lets one checkout at a time run a command that all of them share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from brief.derive.lock_state import DeriveState, read_lock
 from brief.sections.context import SectionContext, SectionQuery
 
 
-def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # noqa: ARG001 - every owner is asked alike
-    """Free, or who holds it, as the kernel says at this moment."""
+def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # noqa: ARG001 - all readers alike
+    """Whether the lock is free, or who holds it, as the kernel says at this moment."""
     found = read_lock(context.state_dir)
     return DeriveSection(
         status=Status.READ if found.reason is None or found.state == "stale" else Status.PARTIAL,

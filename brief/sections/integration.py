@@ -1,4 +1,4 @@
-"""What waits to be merged into the base, as it was last observed."""
+"""The integration section: the branches that wait to be merged into the base, as last observed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,22 @@ _MOST_NAMES = 5
 
 
 def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
-    """The observation that lies in the state folder; unread where none was made, undeclared with no provider."""
+    """The last stored observation. UNREAD if there is none, UNDECLARED if the provider is `none`."""
     provider = query.settings.integration.provider
     if provider == "none":
         return IntegrationSection(
             status=Status.UNDECLARED, headline="no queue is set up", reason="integration.provider is none"
         )
     if provider == "github":
-        return _unread(
-            "integration.provider is github, which this version of majordomus cannot ask; auto and git can be"
-        )
+        return _unread("integration.provider is github, which this version cannot ask; use auto or git")
     refuse_unproven(context.state_dir)
     observation = read(f"{context.state_dir}/observation.json")
     if observation is None:
-        return _unread(f"the branches were never looked at; run {REFRESH}")
+        return _unread(f"the branches were never read; run {REFRESH}")
     now = context.now()
     if is_ahead(now - observation.observed_at):
         when = wire_time(observation.observed_at.replace(microsecond=0))
-        return _unread(f"the branches were looked at {when}, which lies ahead of this clock; run {REFRESH}")
+        return _unread(f"the branches were read at {when}, which is ahead of this clock; run {REFRESH}")
     return _section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes))
 
 
@@ -46,7 +44,7 @@ def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> I
     age = now - observation.observed_at
     gaps = [_old(age, fresh_for)] if age > fresh_for else []
     more = left_out - len(observation.unread)
-    gaps += [f"{more} more branches were not looked at: only the latest {len(waiting)} are"] if more > 0 else []
+    gaps += [f"{more} more branches were not read: only the latest {len(waiting)} are"] if more > 0 else []
     gaps += [_broken(observation.unread)] if observation.unread else []
     gaps += [clean(gap, 300) for gap in observation.gaps]
     return IntegrationSection(
@@ -62,7 +60,7 @@ def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> I
 
 def _old(age: timedelta, fresh_for: timedelta) -> str:
     limit = f"{fresh_for // timedelta(minutes=1)} minutes (integration.refresh_minutes)"
-    return f"the branches were looked at {ago(age)}, which is older than {limit}; run {REFRESH}"
+    return f"the branches were read {ago(age)}, longer ago than {limit}; run {REFRESH}"
 
 
 def _broken(names: tuple[str, ...]) -> str:
@@ -76,9 +74,7 @@ def _headline(observation: Observation, now: datetime) -> str:
     count = len(observation.entries) + observation.omitted
     noun = "branch" if count == 1 else "branches"
     begun = f", next {clean(observation.next, 60)}" if observation.next else ""
-    return (
-        f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (looked at {ago(now - observation.observed_at)})"
-    )
+    return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (read {ago(now - observation.observed_at)})"
 
 
 def _row(entry: QueueEntry, now: datetime) -> str:

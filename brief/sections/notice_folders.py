@@ -1,4 +1,4 @@
-"""Where the notices of a checkout lie."""
+"""The folders that hold a checkout's notices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from brief.sections.context import SectionQuery
 
 
 def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
-    """The folder of the repository, then those of the policy, relative ones below the checkout; each folder once."""
+    """The repository's folder, then the policy's, each once. Relative ones are relative to the checkout."""
     own = own_folder(state_dir)
     if not query.settings.alerts.folders:
         return (own,)
@@ -20,5 +20,5 @@ def notice_folders(state_dir: str, query: SectionQuery) -> tuple[str, ...]:
 
 
 def own_folder(state_dir: str) -> str:
-    """The folder of the repository, where commands write."""
+    """The repository's own folder, where commands write."""
     return os.path.join(state_dir, "notices")

@@ -1,4 +1,4 @@
-"""One session told once: a repository copied with its state carries the episodes of the original in its own database."""
+"""List each session once, although a repository copied with its state has the original's episodes in its database."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from brief.core.model.brief import Peer
 from brief.core.sessions.episode import KnownEpisode
 
 
-def elsewhere_left_out(
+def drop_reported_elsewhere(
     known: tuple[KnownEpisode, ...], checkouts: AbstractSet[str], hood: Neighbourhood
 ) -> tuple[KnownEpisode, ...]:
-    """The episodes of this server, without those of checkouts that git does not list here and a clone answers for."""
+    """This server's episodes, less those in a checkout that git does not list here and that a clone reports."""
     elsewhere = {peer.episode for neighbour in hood.neighbours for peer in neighbour.peers}
     return tuple(one for one in known if one.episode.checkout in checkouts or one.episode.id not in elsewhere)
 
 
-def told_once(neighbours: tuple[Neighbour, ...], told: AbstractSet[str]) -> tuple[Neighbour, ...]:
-    """The neighbours without the peers that were `told` already, and each other session with the one that knows best.
+def drop_duplicates(neighbours: tuple[Neighbour, ...], listed: AbstractSet[str]) -> tuple[Neighbour, ...]:
+    """The neighbours without the `listed` sessions, each other session only with the neighbour that knows it best.
 
-    The board of a ready one counts what is left, the board of a superseded one what it answered.
+    A ready neighbour's board counts what is left; a superseded one's keeps the count that it answered.
     """
     best: dict[str, tuple[tuple[bool, bool], int]] = {}
     for at, neighbour in enumerate(neighbours):
@@ -29,14 +29,14 @@ def told_once(neighbours: tuple[Neighbour, ...], told: AbstractSet[str]) -> tupl
             rank = (neighbour.board.condition == "ready", peer.liveness == "heard")
             if peer.episode not in best or rank > best[peer.episode][0]:
                 best[peer.episode] = (rank, at)
-    mine = {episode: at for episode, (_, at) in best.items() if episode not in told}
+    mine = {episode: at for episode, (_, at) in best.items() if episode not in listed}
     return tuple(
-        _left(neighbour, tuple(peer for peer in neighbour.peers if mine.get(peer.episode) == at))
+        _with_peers(neighbour, tuple(peer for peer in neighbour.peers if mine.get(peer.episode) == at))
         for at, neighbour in enumerate(neighbours)
     )
 
 
-def _left(neighbour: Neighbour, peers: tuple[Peer, ...]) -> Neighbour:
+def _with_peers(neighbour: Neighbour, peers: tuple[Peer, ...]) -> Neighbour:
     ready = neighbour.board.condition == "ready"
     board = neighbour.board.model_copy(update={"count": len(peers)}) if ready else neighbour.board
     return Neighbour(board, peers, neighbour.gap)

@@ -1,4 +1,4 @@
-"""Who else is here: those a server was told of, those a client records, and those that other clones answer for."""
+"""The peers section: the sessions that registered with a server, that a client records, or that other clones report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from brief.git.worktree_entries import unlisted_entries
 from brief.git.worktrees import Checkout
 from brief.sections.boards import board_rows, checkout_boards, headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
-from brief.sections.peer_dedup import elsewhere_left_out, told_once
+from brief.sections.peer_dedup import drop_duplicates, drop_reported_elsewhere
 from brief.sessions.client_records import belonging
 
 _MOST_PATHS = 3
@@ -27,13 +27,13 @@ _MOST_ENTRIES = 5
 
 
 def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
-    """Everybody but the one who asks; unread where no server holds the board, since then nobody was asked."""
+    """All sessions but the asking one. UNREAD without a server: nobody was asked."""
     if context.absence is not None:
         return PeersSection(status=Status.UNREAD, headline="nobody was asked", reason=context.absence)
     now, hood, seen = context.now(), _asked(context, query), context.seen()
     worktrees = context.worktrees()
     checkouts = tuple(checkout for checkout in worktrees if not checkout.bare)
-    known = elsewhere_left_out(context.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
+    known = drop_reported_elsewhere(context.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
     scopes = _scopes(context)
     here = _with_scopes(
         merged(
@@ -44,7 +44,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
         ),
         scopes,
     )
-    clones = told_once(hood.neighbours, {peer.episode for peer in here})
+    clones = drop_duplicates(hood.neighbours, {peer.episode for peer in here})
     boards = (
         *checkout_boards(worktrees, here, partial(find_checkout, context.common_dir)),
         *(clone.board for clone in clones),
@@ -71,7 +71,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
 
 
 def _unlisted(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
-    """A sentence where git keeps a work tree that it does not list: whoever works there is not among the peers."""
+    """A sentence if git has worktree entries that it does not list: a session there is not among the peers."""
     entries = unlisted_entries(common_dir, worktrees)
     if isinstance(entries, Unknown):
         yield f"the worktree entries could not be read: {clean(entries.reason, 300)}"
@@ -83,7 +83,7 @@ def _unlisted(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
 
 
 def _asked(context: SectionContext, query: SectionQuery) -> Neighbourhood:
-    """The servers of other clones; nobody where another server asks, so that no question goes round."""
+    """The servers of other clones. None is asked on behalf of another server, so that no question goes in circles."""
     if query.local or context.neighbours is None:
         return Neighbourhood((), ())
     return context.neighbours()
@@ -94,12 +94,12 @@ def _branch(checkout: Checkout) -> str | None:
 
 
 def _waits_last(peer: Peer) -> bool:
-    """Who waits for a human is named first, wherever that is."""
+    """The sort key that puts sessions waiting for a person first, in whatever checkout they are."""
     return not is_waiting(peer.state)
 
 
 def _without_asker(peers: tuple[Peer, ...], context: SectionContext, query: SectionQuery) -> tuple[Peer, ...]:
-    """Everybody but the one who asks; another server asks for everybody and names no session."""
+    """All peers but the asking session. Another server asks without a session and gets them all."""
     if query.local and query.session is None:
         return peers
     own = own_episode(context, query)
@@ -107,11 +107,11 @@ def _without_asker(peers: tuple[Peer, ...], context: SectionContext, query: Sect
     return tuple(peer for peer in peers if peer.episode != asker)
 
 
-# ---------------------------------------------------------------- where each of them writes
+# ---------------------------------------------------------------- scopes and overlaps
 
 
 def _scopes(context: SectionContext) -> dict[str, tuple[str, ...]]:
-    """The paths that each registered episode said it is about, by its task and its claims."""
+    """The paths of each registered episode: the scope of its task and of its claims."""
     scopes = {episode: task.scope for episode, task in context.sessions.tasks().items()}
     for claim in context.sessions.claims():
         scopes[claim.episode] = tuple(dict.fromkeys((*scopes.get(claim.episode, ()), *claim.scope)))
@@ -125,7 +125,7 @@ def _with_scopes(peers: Iterable[Peer], scopes: Mapping[str, tuple[str, ...]]) -
 
 
 def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]:
-    """Where the words of others meet those of the one who asks."""
+    """A row for each overlap of another session's scope with the asking session's."""
     own = own_episode(context, query)
     if own is None:
         return
@@ -134,7 +134,7 @@ def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]
     scope = _own_scope(own.episode.id, tasks, claims)
     for met in against(scope, own.episode.id, claims, tasks):
         pairs = ", ".join(
-            f"{clean(theirs, 80)} meets your {clean(ours, 80)}" for ours, theirs in met.paths[:_MOST_PATHS]
+            f"{clean(theirs, 80)} overlaps your {clean(ours, 80)}" for ours, theirs in met.paths[:_MOST_PATHS]
         )
         more = f" and {len(met.paths) - _MOST_PATHS} more" if len(met.paths) > _MOST_PATHS else ""
         yield f"overlap with {clean(met.episode[:8])}, {clean(met.about, 80)}: {pairs}{more}"
@@ -154,7 +154,7 @@ def _peer_rows(peers: Iterable[Peer], boards: Sequence[Board], now: datetime) ->
 
 
 def _peer_row(peer: Peer, board: str, now: datetime) -> str:
-    """Where and what first: a narrow terminal cuts the end."""
+    """The checkout and the task come first, since a narrow terminal cuts off the end."""
     task = f": {clean(peer.task, 80)}" if peer.task else ""
     provider = "" if peer.provider == "unknown" else f"{clean(peer.provider, 40)} "
     branch = f", on {clean(peer.branch, 60)}" if peer.branch else ""
@@ -163,14 +163,14 @@ def _peer_row(peer: Peer, board: str, now: datetime) -> str:
 
 
 def _state(peer: Peer, now: datetime) -> str:
-    """What it does, and how far that is known."""
+    """The session's state, and how well it is known."""
     state = "state unknown" if peer.state is EpisodeState.UNKNOWN else str(peer.state)
     if peer.source == "seen":
         return f"{state} (seen, by its folder only)"
     if peer.liveness == "heard":
         return state
-    told = f"{peer.liveness} for {elapsed(now - peer.heard)}" if peer.heard is not None else "never heard"
-    return told if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {told}"
+    heard = f"{peer.liveness} for {elapsed(now - peer.heard)}" if peer.heard is not None else "never heard"
+    return heard if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {heard}"
 
 
 def _writes(peer: Peer) -> str:

@@ -1,4 +1,4 @@
-"""Who answers for which section; the module of one is loaded when it is first asked."""
+"""The reader of each section. Its module is loaded when the section is first asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from brief.sections.context import Answer, SectionContext, SectionQuery
 
 
 def load_reader(name: str) -> Answer:
-    """The function that answers for a section; its module is loaded if it was not yet."""
+    """The function that reads a section. Imports its module."""
     answer: Answer = import_module(f"brief.sections.{name}").answer
     return answer
 

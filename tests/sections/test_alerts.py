@@ -191,7 +191,7 @@ def test_untrusted_folders_were_not_read() -> None:
     found = answer(context(), asking)
     assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
     assert found.reason == (
-        "/elsewhere: is outside the checkout and was not read, since it waits for trust; run majordomus trust"
+        "/elsewhere: is outside the checkout and was not read, because it is not trusted; run majordomus trust"
     )
 
 

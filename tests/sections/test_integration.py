@@ -1,4 +1,4 @@
-"""The queue, as it was last looked at, and how long ago that was."""
+"""The queue as it was last read, and how long ago that was."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def asked(folder: Path, **integration: Any) -> IntegrationSection:
     [
         ("none", Status.UNDECLARED, "integration.provider is none"),
         ("github", Status.UNREAD, "integration.provider is github, which this version"),
-        ("auto", Status.UNREAD, "the branches were never looked at; run majordomus queue refresh"),
-        ("git", Status.UNREAD, "the branches were never looked at; run majordomus queue refresh"),
+        ("auto", Status.UNREAD, "the branches were never read; run majordomus queue refresh"),
+        ("git", Status.UNREAD, "the branches were never read; run majordomus queue refresh"),
     ],
 )
 def test_a_queue_nobody_looked_at_has_no_length(tmp_path: Path, provider: str, status: Status, reason: str) -> None:
@@ -70,7 +70,7 @@ def test_the_queue_as_it_was_seen(tmp_path: Path) -> None:
     observe(tmp_path, entry("fix", behind=1, worktree="/w/koda"), entry("docs", committed_at=None), at=ago(minutes=3))
     found = asked(tmp_path)
     assert (found.status, found.as_of) == (Status.READ, ago(minutes=3))
-    assert found.headline == "2 branches ahead of main, next fix (looked at 3m ago)"
+    assert found.headline == "2 branches ahead of main, next fix (read 3m ago)"
     assert [row.text for row in found.rows] == ["fix: 3 ahead, 1 behind, last commit 2h ago, in koda", "docs: 3 ahead"]
     assert found.data is not None
     assert (found.data.open, found.data.next, len(found.data.queue)) == (2, "fix", 2)
@@ -80,7 +80,7 @@ def test_an_empty_queue_was_read(tmp_path: Path) -> None:
     """Nothing waits, and somebody looked."""
     observe(tmp_path)
     found = asked(tmp_path)
-    assert (found.status, found.headline) == (Status.READ, "0 branches ahead of main (looked at just now)")
+    assert (found.status, found.headline) == (Status.READ, "0 branches ahead of main (read just now)")
     assert found.data is not None
     assert (found.data.open, found.data.next) == (0, None)
 
@@ -89,9 +89,9 @@ def test_an_old_look_says_that_it_is_old(tmp_path: Path) -> None:
     """Past integration.refresh_minutes it is partial, with the command that looks again, and the line has its age."""
     observe(tmp_path, entry(), at=ago(hours=3))
     found = asked(tmp_path, refresh_minutes=60)
-    assert (found.status, found.headline) == (Status.PARTIAL, "1 branch ahead of main, next fix (looked at 3h ago)")
+    assert (found.status, found.headline) == (Status.PARTIAL, "1 branch ahead of main, next fix (read 3h ago)")
     assert found.reason == (
-        "the branches were looked at 3h ago, which is older than 60 minutes (integration.refresh_minutes); "
+        "the branches were read 3h ago, longer ago than 60 minutes (integration.refresh_minutes); "
         "run majordomus queue refresh"
     )
     assert compose_line([found], NOW) == "queue 1, next fix 3h ago…?"
@@ -103,7 +103,7 @@ def test_a_look_from_the_future_has_no_age(tmp_path: Path) -> None:
     found = asked(tmp_path)
     assert (found.status, found.data) == (Status.UNREAD, None)
     assert found.reason == (
-        "the branches were looked at 2026-03-07T12:00:00Z, which lies ahead of this clock; run majordomus queue refresh"
+        "the branches were read at 2026-03-07T12:00:00Z, which is ahead of this clock; run majordomus queue refresh"
     )
     assert compose_line([found], NOW) == "queue ?"
     observe(tmp_path, entry(), at=NOW + timedelta(seconds=30))
@@ -115,7 +115,7 @@ def test_branches_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:
     observe(tmp_path, entry(), omitted=7)
     found = asked(tmp_path)
     assert (found.status, found.omitted) == (Status.PARTIAL, 7)
-    assert found.reason == "7 more branches were not looked at: only the latest 1 are"
+    assert found.reason == "7 more branches were not read: only the latest 1 are"
     assert found.headline.startswith("8 branches ahead")
     assert found.data is not None
     assert found.data.open == 8
@@ -128,7 +128,7 @@ def test_a_branch_name_is_an_identity(tmp_path: Path) -> None:
     found = asked(tmp_path)
     assert found.data is not None
     assert (found.data.next, found.data.queue[0].name) == (hostile, hostile)
-    assert found.headline == "1 branch ahead of main, next abc (looked at just now)"
+    assert found.headline == "1 branch ahead of main, next abc (read just now)"
     assert found.rows[0].text == "abc: 3 ahead, last commit 2h ago, in abc"
 
 

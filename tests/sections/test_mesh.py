@@ -27,4 +27,4 @@ def test_a_mesh_that_waits_for_trust_is_unread() -> None:
     query = replace(ask(), untrusted=(("mesh.url", "nats://host:4222"),))
     found = answer(context(), query)
     assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)
-    assert found.reason == "mesh.url is nats://host:4222 and not trusted here; run majordomus trust"
+    assert found.reason == "mesh.url is nats://host:4222, which is not trusted here; run majordomus trust"

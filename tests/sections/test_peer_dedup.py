@@ -6,7 +6,7 @@ from brief.clones.asking import Neighbour
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import Board, EpisodeState
 from brief.core.sessions.episode import Episode, KnownEpisode
-from brief.sections.peer_dedup import elsewhere_left_out, told_once
+from brief.sections.peer_dedup import drop_duplicates, drop_reported_elsewhere
 from neighbourhood import NOW, peer
 
 
@@ -42,13 +42,13 @@ def test_a_copied_episode_is_the_originals() -> None:
     """What a copy brought along of another checkout is left to the clone that answers for it."""
     mine = (known("mine", "/copy"), known("theirs", "/original"), known("lost", "/removed"))
     hood = Neighbourhood((clone("original", ("theirs", True), ("mine", False)),), ())
-    assert [one.episode.id for one in elsewhere_left_out(mine, {"/copy"}, hood)] == ["mine", "lost"]
+    assert [one.episode.id for one in drop_reported_elsewhere(mine, {"/copy"}, hood)] == ["mine", "lost"]
 
 
 def test_what_is_told_here_is_not_told_again() -> None:
     """A clone counts what it alone told; a superseded server counts what it answered."""
     neighbours = (clone("a", ("mine", False), ("e1", True)), clone("old", ("mine", True), condition="superseded"))
-    assert left(told_once(neighbours, {"mine"})) == [("a", ["e1"], 1), ("old", [], 1)]
+    assert left(drop_duplicates(neighbours, {"mine"})) == [("a", ["e1"], 1), ("old", [], 1)]
 
 
 def test_of_two_clones_the_one_that_heard_a_session_tells_it() -> None:
@@ -58,11 +58,15 @@ def test_of_two_clones_the_one_that_heard_a_session_tells_it() -> None:
         clone("old", ("e2", True), condition="superseded"),
         clone("original", ("e1", True)),
     )
-    assert left(told_once(neighbours, frozenset())) == [("copy", ["e2"], 1), ("old", [], 1), ("original", ["e1"], 1)]
+    assert left(drop_duplicates(neighbours, frozenset())) == [
+        ("copy", ["e2"], 1),
+        ("old", [], 1),
+        ("original", ["e1"], 1),
+    ]
 
 
 def test_nothing_is_nothing(tmp_path: Path) -> None:
     """Without clones everything stays as it was."""
     mine = (known("mine", str(tmp_path)),)
-    assert elsewhere_left_out(mine, {str(tmp_path)}, Neighbourhood((), ())) == mine
-    assert told_once((), frozenset()) == ()
+    assert drop_reported_elsewhere(mine, {str(tmp_path)}, Neighbourhood((), ())) == mine
+    assert drop_duplicates((), frozenset()) == ()

@@ -102,7 +102,7 @@ def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
 
 
 GONE: list[tuple[dict[str, Any], str, str]] = [
-    ({"gone": True, "prunable": "x"}, "away", "its folder is missing, and 1 session of it may run on"),
+    ({"gone": True, "prunable": "x"}, "away", "its folder is missing, and 1 session may still run in it"),
     (
         {"gone": True, "locked": ""},
         "away",
@@ -133,7 +133,7 @@ def test_a_missing_folder_without_a_session_is_gone() -> None:
     away = checkout("/w/c", gone=True, locked="")
     found = asked(Known(), checkout("/r"), checkout("/w/b", gone=True, prunable="x"), away)
     assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 0), ("/w/c", "away", 0)]
-    assert data(found).boards[1].reason == "its folder is missing; git worktree prune forgets it"
+    assert data(found).boards[1].reason == "its folder is missing; git worktree prune removes its record"
 
 
 def test_a_locked_checkout_that_is_there_is_ready() -> None:
@@ -150,7 +150,7 @@ def test_a_checkout_that_git_does_not_list_keeps_its_episodes(repo: Lab) -> None
     assert boards(found) == [("/r", "ready", 0), (str(kept), "away", 2), (str(removed), "gone", 1)]
     assert [board.reason for board in data(found).boards[1:]] == [
         "git does not list it",
-        "it was removed, and a session of it runs on",
+        "it was removed, but a session is still open in it",
     ]
     assert data(found).count == 3
 

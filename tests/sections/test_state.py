@@ -53,7 +53,7 @@ def test_the_only_episode_here_is_the_one_that_asks() -> None:
 def test_of_several_nobody_is_guessed() -> None:
     """Two open here and none named: how many there are, and whose task is whose is not mixed up."""
     found = answer(context(Known([episode("e1"), episode("e2")], tasks=[task()])), ask())
-    assert found.headline == "2 episodes are open in this checkout, and which one asks was not said"
+    assert found.headline == "2 episodes are open in this checkout, and the request did not say which one asks"
     assert data(found) == StateData(episode=None, open=2, task=None)
 
 
@@ -148,7 +148,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
         ({}, 12, None, None),
         ({"paused": ago(minutes=5)}, 12, "paused", "wakes paused 5m ago: majordomus wake resume"),
         ({"all_paused": ago(hours=3)}, 12, "paused", "wakes paused 3h ago: majordomus wake resume"),
-        ({"unprompted": 3}, 3, "limit", "wake limit reached: 3 with no prompt of a person between"),
+        ({"unprompted": 3}, 3, "limit", "wake limit reached: 3 wakes without a prompt from a person"),
         ({"stopped": True}, 12, "stopped", None),
     ],
 )
@@ -193,7 +193,7 @@ def test_several_clients_of_one_session() -> None:
     (two,) = answer(context(Known([episode()], clients=clients[:2])), ask()).rows
     assert two.text == (
         "open in 2 clients, process 1 in /src/1, process 2 in /src/2; "
-        "the first is woken, none knows what another is told: end all but one"
+        "only the first is woken, and they share no context: end all but one"
     )
     assert (two.level, two.pin) == (Level.HIGH, "this session is open in several clients")
     (five,) = answer(context(Known([episode()], clients=clients)), ask()).rows

@@ -123,7 +123,7 @@ def test_always(place: Clocked, composed: list[str]) -> None:
     assert (counted["wake queued"], counted["wake submitted"], counted["skipped limit"]) == (12, 12, 60)
     assert day.last is not None
     assert "wake limit reached" in day.last.line
-    assert "12 wakes with no prompt of a person between" in wakes_text(place.wakes())
+    assert "12 wakes without a prompt from a person" in wakes_text(place.wakes())
     assert "schedule:" not in place.notes()
 
 
