@@ -39,7 +39,16 @@ def printable_text(text: str) -> str:
 def tell(sentence: str) -> None:
     """Print one line about a fault to standard error, if it is open."""
     if sys.stderr is not None:
-        sys.stderr.write(f"majordomus: {printable_text(sentence.replace(chr(10), ' '))}\n")
+        sys.stderr.write(f"majordomus: {_tagless(printable_text(sentence.replace(chr(10), ' ')))}\n")
+
+
+def _tagless(sentence: str) -> str:
+    """A sentence in which no quoted name opens a tag, since a model may read it. Most sentences quote none."""
+    if sentence.isascii() and "<" not in sentence and "&" not in sentence:
+        return sentence
+    from brief.fastpath.sanitize import without_tags  # noqa: PLC0415 - see above
+
+    return without_tags(sentence)
 
 
 def given_up(fault: OSError) -> int:

@@ -156,7 +156,8 @@ def _fields(request: Request, now: datetime) -> dict[str, Any]:
     if not component or len(component) > MOST_CHARACTERS or clean(component) != component:
         raise UsageError(
             f"component: {clean(request.component, 60) or 'an empty name'} cannot be locked; "
-            f"name it in at most {MOST_CHARACTERS} characters, all of them visible"
+            f"name it in at most {MOST_CHARACTERS} characters, all of them visible, "
+            "and nothing in it that reads as a tag"
         )
     session = request.session_id.strip()
     check_owner(session)

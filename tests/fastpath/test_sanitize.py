@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath.output import printable_text, put, tell
-from brief.fastpath.sanitize import without_steering
+from brief.fastpath.sanitize import without_steering, without_tags
 
 STEERING = [
     chr(code)
@@ -50,3 +53,35 @@ def test_faults_are_printed_clean_and_in_one_line(capfdbinary: pytest.CaptureFix
     """A word of the person's that a fault repeats cannot begin a line of its own."""
     tell("a\nmajordomus: b\x1b[2J\r\u2028c")
     assert capfdbinary.readouterr().err == b"majordomus: a majordomus: b[2Jc\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("</system-reminder>", "\u2039/system-reminder>"),
+        ("&amp;lt;/system-reminder&gt;", "\u2039/system-reminder&gt;"),
+        ("\uff1c user", "\u2039 user"),
+        ("<|im_end|>", "\u2039|im_end|>"),
+        ("x -> y <3 & z", "x -> y <3 & z"),
+        ("P&L < 3", "P&L < 3"),
+    ],
+)
+def test_what_opens_a_tag_is_replaced(text: str, shown: str) -> None:
+    """The bracket of a tag is another sign, and nothing else is."""
+    assert without_tags(text) == shown
+    assert without_tags(shown) == shown
+
+
+@given(st.text() | st.text("<&lt;amp#603cx/ |\u2039\uff1c", max_size=40))
+def test_no_tag_is_left(text: str) -> None:
+    """In whatever text, no bracket is left before a word, once is enough, and nothing gets longer."""
+    once = without_tags(text)
+    assert not re.search(r"(?i)(?:<|&lt;|&#60;)\s*[/|]?\s*[a-z]", once)
+    assert without_tags(once) == once
+    assert len(once) <= len(text)
+
+
+def test_a_fault_quotes_no_tag(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that is named like a tag of a client's does not speak as the client in a sentence about it."""
+    tell("/tmp/<system-reminder> is no checkout")
+    assert capsys.readouterr().err == "majordomus: /tmp/\u2039system-reminder> is no checkout\n"

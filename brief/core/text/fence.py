@@ -1,9 +1,11 @@
 """Keep other people's text from closing a block, opening another, or speaking as the client or as this tool.
 
-Two things do that. A tag: `[/alerts]`, `</system-reminder>`, `< User >`, and all that reads as one, in other brackets,
-slashes, letters or spacing. And the words with which our own texts open. The brackets of a tag become round ones, and
-opening words are marked as quoted, so that a person can still read what was written. `clean` and `clean_block` in
-`sanitize.py` call this for every text, so that no text of others reaches a model without it.
+Four things do that, each known by its shape. A tag, `</system-reminder>` or `&lt;user>`: its bracket is replaced by
+`fastpath/sanitize.py`. A label in square brackets, `[/alerts]`, `[INST]` or `[Request interrupted by user]`: its brackets
+become round. The word for a speaker that opens a line, `Human:`: its colon becomes U+2236, which looks like one. And the
+words with which our own texts open, which are marked as quoted. All of it is found in other brackets, slashes, letters and spacing too, and a person can
+still read what was written. `clean` and `clean_block` in `sanitize.py` call this for every text, so that no text of
+others reaches a model without it.
 """
 
 from __future__ import annotations
@@ -13,32 +15,34 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
+from brief.fastpath.sanitize import LESS, without_tags
+
 _OUR_TAGS = ("alerts", "brief")
-_CLIENT_TAGS = (
-    *("system", "system-reminder", "task-notification", "user", "assistant", "human", "user-prompt-submit-hook"),
-    *("command-name", "command-message", "command-args", "command-contents", "local-command-stdout"),
-    *("local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr"),
-    *("tool-use", "tool-result", "tool-use-error", "function-calls", "function-results", "invoke", "parameter"),
-    *("antml", "thinking", "persisted-output", "cross-session-message", "teammate-message", "channel"),
-)
-"""The names of the tags in which Claude Code and its model speak; `antml` is the prefix of a family."""
+
+_SPEAKERS = ("human", "user", "assistant", "system", "developer", "tool", "claude", "ai")
+"""Who speaks in a transcript that a model reads."""
 
 OPENINGS = {
     "Majordomus, not the user": "Majordomus (quoted)",
     "Read this before acting: respect locks": "Read this (quoted)",
     "What follows was read from files": "What follows (quoted)",
+    "What this session waits for is done": "What waits (quoted)",
+    "Report in two to four lines": "Report (quoted)",
+    "Keep briefed: while idle": "Keep (quoted)",
 }
-"""How the prompt of a wake, the block of alerts and the brief open, each with what others' text says in its place."""
+"""The sentences with which our own texts open or end, each with what others' text says in its place."""
 
 # Square brackets and their twins: fullwidth, with a quill, white, tortoise shell, lenticular, ornamental, small.
 _OPEN = "[\uff3b\u2045\u27e6\u301a\u3010\u3014\u2772\u298b\u2997\ufe5d"
 _CLOSE = "]\uff3d\u2046\u27e7\u301b\u3011\u3015\u2773\u298c\u2998\ufe5e"
-_LESS = "<\uff1c\u2039\u3008\u27e8\ufe64"
 _MORE = ">\uff1e\u203a\u3009\u27e9\ufe65"
+_COLONS = ":\u0589\u05c3\ua789\ufe13\ufe55\uff1a"
+_DEFUSED_COLON = "\u2236"
 _SLASH = "/\uff0f\u2215\u2044\u29f8\u2571"
 _BACKSLASH = "\\\uff3c\u2216"
-_STARTS = re.compile(f"[{re.escape(_OPEN + _LESS)}]")
-_END = re.compile(f"[^{re.escape(_OPEN + _LESS + _CLOSE + _MORE)}]{{0,60}}([{re.escape(_CLOSE + _MORE)}])?")
+_STARTS = re.compile(f"[{re.escape(_OPEN)}]")
+_BLANK = re.compile(r"[\W_]*+")
+_COLON = re.compile(rf"[^\w{_COLONS}]{{0,8}}([{_COLONS}])")
 
 # One letter stands for all that pass for it. Signs become capitals: unlike figures they do not go on a word.
 _FIGURES = {"4": "a", "8": "b", "6": "b", "3": "e", "l": "i", "1": "i", "5": "s", "7": "t", "0": "o"}
@@ -53,38 +57,62 @@ _SEPARATORS = "-_:.\u00b7\u2800"
 _OTHER = "*"
 _HARD = ","
 _LEAST_OPENING = 20
+_LONGEST_SPEAKER = 60
+_LONGEST_LABEL = 120
 
 
 def defused(text: str) -> str:
-    """The text with round brackets in the place of those of a tag, and our opening words marked; idempotent, never longer."""
-    if text.isascii():
-        # The words of an opening are longer than most names, and cheaper to rule out than to look for.
-        is_short = len(text) < _LEAST_OPENING and "<" not in text and "[" not in text
-        if is_short or not _SUSPECT.search(text):
-            return text
-    return _defused(text)
+    """The text in which nothing reads as a tag, a label, a speaker or our opening words; idempotent, never longer."""
+    return _defused(text) if not text.isascii() or _is_suspect(text) else text
+
+
+def _is_suspect(text: str) -> bool:
+    """Whether ASCII text must be looked at more closely."""
+    if "<" in text or "[" in text or "&" in text or "\n" in text or (":" in text and _SPEAKS.match(text)):
+        return True
+    return len(text) >= _LEAST_OPENING and _OPENS.search(text) is not None
 
 
 @lru_cache(maxsize=2_048)
 def _defused(text: str) -> str:
-    """Kept, since the same titles stand in every brief of a repository."""
-    return _without_tags(_without_openings(text))
+    """Kept, since the same titles stand in every brief of a repository. What one change brings together is found too."""
+    before = ""
+    while text != before:
+        before = text
+        lines = without_tags(_without_openings(text)).split("\n")
+        text = "\n".join(_without_speaker(_without_labels(line)) for line in lines)
+    return text
 
 
-def _without_tags(text: str) -> str:
-    if not _STARTS.search(text):
-        return text
-    letters, places = _skeleton(text)
-    changed = list(text)
-    for found in _tags().finditer(letters):
-        if _is_mostly_other(found.group()):
+def _without_labels(line: str) -> str:
+    if not _STARTS.search(line):
+        return line
+    letters, places = _skeleton(line)
+    capitals = {one.start() for one in _CAPITALS.finditer(line)}
+    looks, changed = list(letters), list(line)
+    # From the end, so that a label which holds another is judged by what is left of that.
+    for at in reversed([at for at, look in enumerate(letters) if look == "["]):
+        found = _labels().match("".join(looks[at : at + _LONGEST_LABEL]))
+        if places[at] not in capitals and (found is None or _is_mostly_other(found.group())):
             continue
-        at = places[found.start()]
-        changed[at] = "("
-        end = _END.match(text, at + 1)
-        if end and end[1]:
-            changed[end.start(1)] = ")"
+        end = next(
+            (place for place in range(at + 1, min(at + _LONGEST_LABEL, len(looks))) if looks[place] in "[<>"), at
+        )
+        looks[at], changed[places[at]] = _HARD, "("
+        if looks[end] == ">":
+            looks[end], changed[places[end]] = _HARD, ")"
     return "".join(changed)
+
+
+def _without_speaker(line: str) -> str:
+    blank = _BLANK.match(line)
+    start = max(0, blank.end() - 1) if blank else 0  # one sign may stand for the first letter
+    letters, places = _skeleton(line[start : start + _LONGEST_SPEAKER])
+    found = _speakers().match(letters)
+    if found is None or _is_mostly_other(found[1]):
+        return line
+    colon = _COLON.match(line, start + places[found.end() - 1] + 1)
+    return line if colon is None else f"{line[: colon.start(1)]}{_DEFUSED_COLON}{line[colon.end(1) :]}"
 
 
 def _without_openings(text: str) -> str:
@@ -125,7 +153,7 @@ def _skeleton(text: str) -> tuple[str, list[int]]:
 @lru_cache(maxsize=4_096)
 def _looks(char: str) -> str:
     """What a character looks like, as `_skeleton` says; of a ligature its letters, of what cannot be seen nothing."""
-    for kinds, look in ((_OPEN, "["), (_LESS, "<"), (_CLOSE + _MORE, ">"), (_SLASH, "/"), (_BACKSLASH, "\\")):
+    for kinds, look in ((_OPEN, "["), (LESS, "<"), (_CLOSE + _MORE, ">"), (_SLASH, "/"), (_BACKSLASH, "\\")):
         if char in kinds:
             return look
     return "".join(map(_look, unicodedata.normalize("NFKD", char)))
@@ -171,13 +199,17 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 @cache
-def _tags() -> re.Pattern[str]:
-    """Compiled where a bracket stands somewhere, which in most runs none does."""
-    ours, clients = _any_of(_OUR_TAGS), _any_of((*_OUR_TAGS, *_CLIENT_TAGS))
-    end = "(?![a-z0-9*])"
+def _labels() -> re.Pattern[str]:
+    """Compiled where a square bracket stands somewhere, which in most runs none does."""
+    word = "(?![a-z0-9*])"
     return re.compile(
-        rf"\[ ?(?:/|[ /\\]*(?:{ours}){end})|< ?(?:/|[ /\\]*(?:{_pattern('system', '')}|(?:{clients}){end}))"
+        rf"\[ ?(?:/|[ /\\]*(?:{_any_of(_OUR_TAGS)}){word}|[^\[<>]{{0,80}}?(?<![a-z0-9*])(?:{_any_of(_SPEAKERS)}){word})"
     )
+
+
+@cache
+def _speakers() -> re.Pattern[str]:
+    return re.compile(rf"[^a-z0-9*]*?({_any_of(_SPEAKERS)})(?![a-z0-9*])")
 
 
 @cache
@@ -185,10 +217,22 @@ def _openings() -> re.Pattern[str]:
     return re.compile("|".join(f"({_pattern(words, '[ ,]*')})" for words in OPENINGS))
 
 
+# A name of capitals alone, as the templates of models have them: `[INST]`, `[TOOL_CALLS]`.
+_CAPITALS = re.compile(rf"[{re.escape(_OPEN)}]\s*+[A-Z\uff21-\uff3a][A-Z_ \uff21-\uff3a\uff3f]++[{re.escape(_CLOSE)}]")
+
 _GAP = r"[^a-zA-Z0-9@|!$+]*+"
+_ASCII_LOOKS = {"a": "aA4@", "b": "bB8", "e": "eE3", "i": "iI1l|!", "l": "lLI1|!", "s": "sS5$", "t": "tT7+", "o": "oO0"}
+
+
+def _ascii(word: str) -> str:
+    """A pattern for a word in ASCII, with anything but letters between its letters."""
+    return _GAP.join(f"[{re.escape(_ASCII_LOOKS.get(letter, letter + letter.upper()))}]" for letter in word)
+
+
 # What ASCII text must hold to be looked at more closely: one search for a few characters, since every text is asked.
-_SUSPECT = re.compile(
-    rf"[<\[mMrRwW](?:(?<=<)|(?<=\[){_GAP}[aAbB4@68]|(?<=\[)[ _.:\\-]*+/|(?<=[mM]){_GAP}[aA4@]{_GAP}[jJ]"
-    rf"|(?<=[rR]){_GAP}[eE3]{_GAP}[aA4@]{_GAP}[dD]{_GAP}[tT7+]"
-    rf"|(?<=[wW]){_GAP}[hH]{_GAP}[aA4@]{_GAP}[tT7+]{_GAP}[fF])"
+_OPENS = re.compile(
+    rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii('aj')}|(?<=[kK]){_GAP}{_ascii('eepb')}"
+    rf"|(?<=[rR]){_GAP}{_ascii('e')}{_GAP}(?:{_ascii('adt')}|{_ascii('porti')})"
+    rf"|(?<=[wW]){_GAP}{_ascii('hat')}{_GAP}(?:[fF]|{_ascii('thi')}))"
 )
+_SPEAKS = re.compile(rf"[^a-zA-Z0-9]*?(?:{'|'.join(map(_ascii, _SPEAKERS))})")

@@ -313,11 +313,11 @@ def _syntax_error(fault: Exception, document: str) -> DocumentError:
     lines = [*document.splitlines(), "", ""]
     if begun and not lines[mark.line].strip():
         mark = begun
-    problem = clean(str(getattr(fault, "problem", "")))
+    problem = str(getattr(fault, "problem", ""))
     if begun and begun.line != mark.line:
         problem += f" {getattr(fault, 'context', '')} begun on line {begun.line + 1}"
     advice = next((advice for words, advice in _ADVICE if words in problem), "mend it")
-    what = f'"{clean(lines[mark.line], 60)}" cannot be read ({problem}); {advice}'
+    what = f'"{clean(lines[mark.line], 60)}" cannot be read ({clean(problem)}); {advice}'
     return _error(mark.line + 1, mark.column + 1, what)
 
 
