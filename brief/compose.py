@@ -1,7 +1,8 @@
-"""Ask every owner once, all at the same time, under one deadline, and make one brief of what they answered.
+"""Ask all section readers at once, under one deadline, and compose a brief from their answers.
 
-Each owner is asked in a thread of its own. One that raises, hangs or answers rubbish is unread with the reason and
-costs no other; one whose thread still hangs from an earlier question is not asked again until it lets go.
+Each reader runs in a thread of its own. A reader that raises, hangs or answers rubbish makes its own section unread,
+with the reason, and no other. A reader whose thread still hangs from an earlier question is not asked again until that
+thread ends.
 """
 
 from __future__ import annotations
@@ -25,27 +26,27 @@ DEADLINE_SECONDS = 1.5
 
 
 class _RubbishError(Exception):
-    """An owner answered something that is not its section."""
+    """A reader returned something other than its section."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One owner's question: when it began, and its answer, which is done when its thread has ended, however it ended."""
+    """A question to one reader: when it was asked, and its answer, which is done as soon as its thread has ended."""
 
     begun: float
     answer: asyncio.Future[Section]
 
 
 class Composer:
-    """Asks the owners; it remembers which of them hang."""
+    """Asks the section readers and remembers which of them hang."""
 
-    def __init__(self, owners: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
-        self._readers = owners
+    def __init__(self, readers: Mapping[str, Answer], deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        self._readers = readers
         self._deadline = deadline_seconds
-        self._open: dict[str, list[_Question]] = {name: [] for name in owners}
+        self._open: dict[str, list[_Question]] = {name: [] for name in readers}
 
     async def sections(self, context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
-        """The six sections, in order, no later than the deadline."""
+        """The six sections in order, within the deadline."""
         return await self.some(tuple(SECTIONS), context, query)
 
     async def section(self, name: str, context: SectionContext, query: SectionQuery) -> Section:
@@ -55,7 +56,7 @@ class Composer:
     async def some(
         self, names: tuple[str, ...], context: SectionContext, query: SectionQuery, seconds: float | None = None
     ) -> tuple[Section, ...]:
-        """The named sections, in that order, no later than after `seconds`, which are the deadline if not said."""
+        """The named sections in the given order, within `seconds`, by default the deadline."""
         deadline = self._deadline if seconds is None else seconds
         hung = {name: since for name in names if (since := self._hung_since(name)) is not None}
         answers = {name: self._ask(name, context, query) for name in names if name not in hung}
@@ -67,16 +68,16 @@ class Composer:
         )
 
     def _hung_since(self, name: str) -> float | None:
-        """When the first question of this owner began that is past the deadline and still hangs; None without one."""
+        """When the reader's oldest question past the deadline was asked, if it still hangs; else None."""
         self._open[name] = [question for question in self._open[name] if not question.answer.done()]
         first = min((question.begun for question in self._open[name]), default=None)
         return first if first is not None and time.monotonic() - first >= self._deadline else None
 
     def _ask(self, name: str, context: SectionContext, query: SectionQuery) -> asyncio.Future[Section]:
-        owner, begun = self._readers[name], time.monotonic()
+        read, begun = self._readers[name], time.monotonic()
 
         def timed() -> Section:
-            section = _checked(name, owner(context, query))
+            section = _checked(name, read(context, query))
             return section.model_copy(update={"took_ms": round((time.monotonic() - begun) * 1000, 3)})
 
         answer = in_thread(timed)
@@ -87,26 +88,26 @@ class Composer:
         if not answer.done():
             return unread(name, f"no answer within {deadline:g} s")
         fault = answer.exception()
-        return answer.result() if fault is None else unread(name, _told(fault))
+        return answer.result() if fault is None else unread(name, _describe_error(fault))
 
 
 def _not_asked(name: str, hung_since: float) -> Section:
     seconds = time.monotonic() - hung_since
-    return unread(name, f"a question of {seconds:.0f} s ago still hangs, so it was not asked again")
+    return unread(name, f"not asked again: a question asked {seconds:.0f} s ago still hangs")
 
 
 def unread(name: str, reason: str) -> Section:
-    """The section of an owner that gave no answer."""
+    """The section of a reader that did not answer, with the reason."""
     return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": "no answer", "reason": reason})
 
 
 def _checked(name: str, answered: object) -> Section:
     if not isinstance(answered, SECTIONS[name]):
-        raise _RubbishError(f"a {type(answered).__name__}, which is no {name} section")
+        raise _RubbishError(f"a {type(answered).__name__} instead of the {name} section")
     return answered
 
 
-def _told(fault: BaseException) -> str:
+def _describe_error(fault: BaseException) -> str:
     if isinstance(fault, MajordomusError):
         return clean(fault.sentence, 400)
     if isinstance(fault, (ValidationError, _RubbishError)):
@@ -116,7 +117,7 @@ def _told(fault: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a brief says beside its sections. `notes` are whole sentences, already cleaned."""
+    """Everything in a brief but its sections. `notes` are whole sentences, already sanitized."""
 
     answered_by: AnsweredBy
     repository: Repository
@@ -126,7 +127,7 @@ class Frame:
 
 
 def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
-    """One brief of the six sections; `now` is when it was composed."""
+    """Assemble a brief from its six sections. `now` is when it was composed."""
     return Brief(
         generated_at=now,
         answered_by=frame.answered_by,

@@ -1,6 +1,6 @@
-"""The desk of one repository: what any question about one of its checkouts is answered from.
+"""The service of one repository: it answers every question about its checkouts.
 
-A server keeps one for as long as it lives; a command that finds no server makes one for a single answer.
+A server keeps one for its lifetime. A command that finds no server makes one for a single answer.
 """
 
 from __future__ import annotations
@@ -60,38 +60,38 @@ if TYPE_CHECKING:
     from brief.clones.neighbours import Neighbourhood
 
 GIT_SECONDS = 1.0
-"""How long a question waits for git to list the checkouts."""
+"""How long a request waits for git to list the checkouts."""
 
 GIT_LINGER_SECONDS = 5.0
-"""How long a server lets git go on after that, so that the next question finds what it listed."""
+"""How long a server lets git continue after that, so that the next request finds its list."""
 
 HOOK_SECONDS = 0.3
-"""How long the sections of a brief may take that a hook waits for, which gives a server 0.5 s in all."""
+"""How long the sections may take while a hook waits, which gives the server 0.5 s in all."""
 
 HOOK_GIT_SECONDS = 0.2
-"""How long a question that a hook waits for waits for git."""
+"""How long a request waits for git to list the checkouts while a hook waits for the answer."""
 
-GLANCE_SECONDS = 0.1
-"""How long it is waited for git to tell whether an earlier brief still stands."""
+SIGNATURE_GIT_SECONDS = 0.1
+"""How long a request waits for git to learn whether the cached brief is still valid."""
 
 NOBODY = ""
-"""What no session is called: who asks under this name asks for everybody."""
+"""A session id that no session has: the query of everybody."""
 
 PRIMARY = ""
-"""What no checkout is called: it stands for the primary one, or the first that is no bare repository."""
+"""A root that no checkout has: the primary checkout, or the first one that is not bare."""
 
 _MOST_NAMED = 5
-"""How many episodes a mistake names of which one may be meant."""
+"""The most candidate episodes that an error names."""
 
 _LEAST_LETTERS = 6
-"""How many letters of an id may stand for the whole."""
+"""The fewest letters that may abbreviate an episode id."""
 
 _OWN = ("state", "alerts")
 _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
 
 
 class CheckoutConfig(NamedTuple):
-    """A checkout, its policy, and what of that is in force there."""
+    """A checkout, its policy, and the part of the policy that is in force there."""
 
     here: Located
     policy: Policy
@@ -105,9 +105,9 @@ class CheckoutConfig(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A checkout as it stands at one moment: what is asked about it, and what a brief says beside its sections.
+    """A checkout at the moment of a request: the query, and everything in its brief but the sections.
 
-    `hurried` is whether a hook waits for the answer: its sections have less time, and what they cannot read is unread.
+    `hurried` says whether a hook waits for the answer. Its sections then have less time; one that needs more is unread.
     """
 
     here: Located
@@ -126,9 +126,9 @@ class RequestContext:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """The sections that are alike in every checkout of the same settings, asked for everybody.
+    """The sections that are the same for every checkout with the same settings, composed for everybody.
 
-    They keep their urgent rows alone, and `peers` are the sessions told in them.
+    They keep only their urgent rows. `peers` are the ids of the sessions that they list.
     """
 
     sections: tuple[Section, ...]
@@ -138,13 +138,13 @@ class _Others:
 class RepositoryService:
     """Answers for every checkout of the repository whose git folder is `common_dir`.
 
-    `identity` tells who answers, given the checkout; `absence` is why no server does, None on a server's own desk;
-    `composed` is told of every brief that was composed anew; `neighbours` reads the servers of other clones;
-    `remarks` gives whole sentences for the notes of every brief; `steady` is a clock that is never set;
-    `deadline_seconds` bounds the sections of each brief.
+    `identity` says who answers, given the checkout. `absence` is why no server answers; None in a server. `composed` is
+    called with every newly composed brief. `neighbours` asks the servers of other clones. `remarks` returns whole
+    sentences for the notes of every brief. `steady` is a clock that is never set. `deadline_seconds` bounds the sections
+    of each brief.
     """
 
-    def __init__(  # noqa: PLR0913 - what a desk is made of, each by its name
+    def __init__(  # noqa: PLR0913 - the parts of a service, each by its name
         self,
         common_dir: str,
         *,
@@ -163,14 +163,14 @@ class RepositoryService:
         self.clock = SteadyClock(now, steady)
         self.fixes = ToldFixes()
         self.latest_notices: dict[tuple[str, ...], NoticeSnapshot] = {}
-        """What was read last of each set of folders."""
+        """The last snapshot of each set of folders."""
         self.turns = Turns()
         self._sessions = sessions
         self.activity = sessions.activity if isinstance(sessions, Board) else Activity()
         self._endings = Endings(sessions, common_dir, now) if isinstance(sessions, Board) else None
         self._absence = absence
         self._identity = identity
-        self._told = composed
+        self._composed = composed
         self._remarks = remarks
         self._worktrees = WorktreeCache(common_dir, GIT_LINGER_SECONDS if absence is None else 0.0)
         self._hook_seconds = HOOK_SECONDS if absence is None else deadline_seconds
@@ -178,9 +178,9 @@ class RepositoryService:
         self._seen = SeenSessions(seen_folder())
         self._notices: dict[tuple[str, ...], NoticeStore] = {}
         self._composer = Composer(READERS, deadline_seconds)
-        self._looks: SingleFlight[tuple[RequestContext, tuple[object, ...]]] = SingleFlight()
-        self._fresh: TtlCache[Brief] = TtlCache()
-        self._glances: TtlCache[_Others] = TtlCache()
+        self._requests: SingleFlight[tuple[RequestContext, tuple[object, ...]]] = SingleFlight()
+        self._briefs: TtlCache[Brief] = TtlCache()
+        self._others: TtlCache[_Others] = TtlCache()
         self.context = SectionContext(
             common_dir=common_dir,
             state_dir=state_dir(common_dir),
@@ -196,7 +196,7 @@ class RepositoryService:
         )
 
     def _untrusted(self, session: str) -> bool:
-        """Whether the channel of a session is its person's own, and nothing of theirs is to wake sessions here."""
+        """Whether a session's channel is installed for the user, who does not trust it to wake sessions here."""
         channel = self.activity.channel(session)
         needs_trust = channel is not None and channel.scope == "user"
         return needs_trust and not Trust.read().trusted(self.common_dir, *WAKING)
@@ -205,29 +205,35 @@ class RepositoryService:
         return without_ended(self._seen.read(), self._sessions.ended())
 
     def end_lost(self) -> None:
-        """Close every episode that has ended although nobody said so; raises MajordomusError."""
+        """Close every episode that ended without being reported. Raises MajordomusError."""
         if self._endings is not None:
             self._endings.look()
 
     @property
     def board(self) -> Board:
-        """The board, which only a server has; raises NoServerError elsewhere."""
+        """The board, which only a server has. Raises NoServerError elsewhere."""
         if not isinstance(self._sessions, Board):
             raise NoServerError(self._absence or "no server holds this repository")
         return self._sessions
 
     def checkout_config(self, root: str) -> CheckoutConfig:
-        """What holds in the checkout of the folder `root`, which must be one of this repository. Blocks on files."""
+        """The policy of the checkout that holds the folder `root`. Blocks on files.
+
+        Raises RepositoryError if the checkout is not one of this repository.
+        """
         here = checkout_at(self._real(root))
         if here.common_dir != self.common_dir:
-            raise RepositoryError(f"{clean(wire(here.root))} is no checkout of {clean(wire(self.common_dir))}")
+            raise RepositoryError(f"{clean(wire(here.root))} is not a checkout of {clean(wire(self.common_dir))}")
         policy = self._policies.read(here.root)
         return CheckoutConfig(here, policy, effective(policy.settings, Trust.read(), self.common_dir, here.root))
 
     def request_context(
         self, root: str, session: str | None = None, *, local: bool = False, hurried: bool = False
     ) -> RequestContext:
-        """The checkout that holds the folder `root`, which must be one of this repository. Blocks on files, not on git."""
+        """The context of a request about the checkout that holds the folder `root`. Blocks on files, not on git.
+
+        Raises RepositoryError if the checkout is not one of this repository.
+        """
         if self._endings is not None and not hurried:
             self._endings.refresh()
         here, policy, (settings, untrusted, unmet) = self.checkout_config(root)
@@ -258,7 +264,7 @@ class RepositoryService:
         return self._worktrees.read(HOOK_GIT_SECONDS)
 
     def _real(self, root: str) -> str:
-        """The folder that a name from the wire means: bytes that are no UTF-8 travel spelled out."""
+        """The folder that a wire name denotes. Bytes that are not UTF-8 are escaped on the wire."""
         if root == PRIMARY:
             parent, name = os.path.split(self.common_dir)
             return (
@@ -269,18 +275,17 @@ class RepositoryService:
         return self._first_checkout(lambda tree: wire(tree.root) == root, root)
 
     def _first_checkout(self, is_meant: Callable[[Checkout], bool], otherwise: str) -> str:
-        """The root of the first checkout that is meant, as git lists them; `otherwise` where git lists none."""
+        """The root of the first checkout in git's list that is meant, or `otherwise` if there is none."""
         with contextlib.suppress(GitError):
             return next((tree.root for tree in self.context.worktrees() if is_meant(tree)), otherwise)
         return otherwise
 
     def _signature(self, request: RequestContext) -> tuple[object, ...]:
-        """What a brief depends on beside checkouts and notices: equal as long as an earlier one stands."""
+        """All that a brief depends on but checkouts and notices. A cached brief is valid while this stays equal."""
         query, state = request.query, self.context.state_dir
         observed = stamp(f"{state}/observation.json")
-        told = (request.repository, request.notes, query.settings)
         return (
-            told,
+            (request.repository, request.notes, query.settings),
             self._sessions.version,
             self._sessions.loss(),
             self._seen.signature(),
@@ -290,7 +295,7 @@ class RepositoryService:
         )
 
     def _receipts(self, query: SectionQuery) -> object:
-        """What changes with what the one who asks has acknowledged; nothing where who asks cannot be told, as sections say."""
+        """A value that changes when the asking session acknowledges a notice; None if that session is not known."""
         try:
             own = own_episode(self.context, query) if query.session is None else None
         except MajordomusError:
@@ -299,47 +304,47 @@ class RepositoryService:
         return stamp(receipts_path(self.context.state_dir, session)) if session else None
 
     def _listing(self, patience_s: float) -> tuple[Checkout, ...] | type[GitError]:
-        """The checkouts, or what kept git from listing them in time."""
+        """The checkouts, or the type of the error if git could not list them in time."""
         try:
             return self._worktrees.read(patience_s)
         except GitError as fault:
             return type(fault)
 
     async def brief(self, root: str, session: str | None, *, local: bool, hurried: bool = False) -> CacheEntry[Brief]:
-        """The brief of a checkout, composed anew unless one of the last second still stands."""
+        """The brief of a checkout, composed anew unless the one of the last second is still valid."""
 
-        def look() -> tuple[RequestContext, tuple[object, ...]]:
+        def prepare() -> tuple[RequestContext, tuple[object, ...]]:
             request = self.request_context(root, session, local=local, hurried=hurried)
-            listing = self._listing(GLANCE_SECONDS)
+            listing = self._listing(SIGNATURE_GIT_SECONDS)
             context, notices = self._with_notices(request)
-            if isinstance(listing, tuple):  # one look lists the checkouts once
+            if isinstance(listing, tuple):  # a request lists the checkouts once
                 context = replace(context, worktrees=lambda: listing)
             return replace(request, context=context), (listing, notices, *self._signature(request))
 
-        request, signature = await self._looks.get((root, session, local, hurried), look)
-        return await self._fresh.get(
-            (request.query.root, session, local, hurried), signature, lambda: self._composed(request)
+        request, signature = await self._requests.get((root, session, local, hurried), prepare)
+        return await self._briefs.get(
+            (request.query.root, session, local, hurried), signature, lambda: self._compose(request)
         )
 
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
-        """One section, asked of its owner alone."""
+        """One section alone, without the others."""
         request = await in_thread(lambda: self.request_context(root, session, local=local))
         return await self._composer.section(name, request.context, request.query)
 
-    async def glance(self, request: RequestContext, session: str) -> tuple[Section, ...]:
-        """The sections as far as the line of a session needs them.
+    async def sections_for_line(self, request: RequestContext, session: str) -> tuple[Section, ...]:
+        """The sections, as complete as a session's line needs them.
 
-        Its own are as they are now; the others are asked once a second for all who look, and anew where a session came
-        or went.
+        The session's own sections are read now. The others are shared by all sessions and read at most once a second, or
+        sooner if a session came or went.
         """
-        others = self._glances.get(request.query.settings, self.board.comings, lambda: self._others(request))
-        own, kept = await asyncio.gather(self._composer.some(_OWN, request.context, request.query), others)
-        found = {section.name: section for section in (*own, *kept.value.sections)}
-        if session in kept.value.peers:
+        others = self._others.get(request.query.settings, self.board.comings, lambda: self._compose_others(request))
+        own, shared = await asyncio.gather(self._composer.some(_OWN, request.context, request.query), others)
+        found = {section.name: section for section in (*own, *shared.value.sections)}
+        if session in shared.value.peers:
             found["peers"] = with_one_less(found["peers"])
         return tuple(found[name] for name in SECTIONS)
 
-    async def _others(self, request: RequestContext) -> _Others:
+    async def _compose_others(self, request: RequestContext) -> _Others:
         sections = await self._composer.some(_OTHERS, request.context, replace(request.query, session=NOBODY))
         urgent = (tuple(row for row in section.rows if row.level is not Level.NORMAL) for section in sections)
         return _Others(
@@ -349,7 +354,7 @@ class RepositoryService:
             peers=frozenset(peer.episode for section in sections for peer in peers_of(section)),
         )
 
-    async def _composed(self, request: RequestContext) -> Brief:
+    async def _compose(self, request: RequestContext) -> Brief:
         seconds = self._hook_seconds if request.hurried else None
         sections = await self._composer.some(tuple(SECTIONS), request.context, request.query, seconds)
         frame = Frame(
@@ -360,19 +365,19 @@ class RepositoryService:
             notes=request.notes,
         )
         brief = assemble(sections, frame, self.now())
-        if self._told is not None:
-            self._told(request, brief)
+        if self._composed is not None:
+            self._composed(request, brief)
         return brief
 
-    def told(self, session: str, text: str) -> None:
-        """Mark the follow-ups whose line stands in the text that a session has read as told; if that fails, they are told again."""
-        told = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
-        if told:
+    def mark_delivered(self, session: str, text: str) -> None:
+        """Mark the follow-ups whose line appears in `text` as delivered. If saving fails, they are delivered again."""
+        delivered = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
+        if delivered:
             with contextlib.suppress(StoreError, SupersededError):
-                self.board.told(told)
+                self.board.told(delivered)
 
     def episode_meant(self, query: SectionQuery) -> str:
-        """The id of the episode a command is about; raises UsageError where that cannot be told."""
+        """The id of the episode that a command is about. Raises UsageError if that is not clear."""
         if query.session is not None:
             return self._whole(query.session)
         own = own_episode(self.context, query)
@@ -386,14 +391,14 @@ class RepositoryService:
         raise UsageError(f"no episode is open {where}, or open one with majordomus episode open")
 
     def _whole(self, session: str) -> str:
-        """The id of the only open episode that begins with these letters, as lists show them; else the id as given."""
+        """The id of the only open episode that begins with these letters, as lists show them, else the id as given."""
         if len(session) < _LEAST_LETTERS or self._sessions.one(session) is not None:
             return session
         found = [one.episode.id for one in self._sessions.known() if one.episode.id.startswith(session)]
         return found[0] if len(found) == 1 else session
 
     def _with_notices(self, request: RequestContext) -> tuple[SectionContext, Hashable]:
-        """The context in which the notices are those that lie there now, looked at once, and their signature."""
+        """The context with the notices as they are now, read once, and their signature."""
         asked = request.notice_folders
         signature, snapshot = self._store(asked).read_signed()
         self.latest_notices[asked] = snapshot
@@ -417,7 +422,7 @@ def _doubts(settings: Settings) -> tuple[str, ...]:
 
 
 def _derive_lock(state_dir: str) -> object:
-    """How the derive lock stands, or why that cannot be told, which is its owner's to say."""
+    """The state of the derive lock, or why it cannot be read. Its section says so."""
     try:
         return read_lock(state_dir)
     except MajordomusError as fault:

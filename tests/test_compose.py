@@ -1,4 +1,4 @@
-"""Composing: every owner is asked at once, and one that fails costs no other."""
+"""Composing: all readers are asked at once, and one that fails affects no other."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ class Rubbish:
 
 
 def raising(fault: BaseException) -> Answer:
-    """An owner that raises."""
+    """A reader that raises."""
 
-    def owner(context: SectionContext, ask: SectionQuery) -> Section:
+    def read(context: SectionContext, ask: SectionQuery) -> Section:
         raise fault
 
-    return owner
+    return read
 
 
 def answering(answer: object) -> Answer:
-    """An owner that answers so, whatever it is."""
+    """A reader that answers so, whatever it is."""
 
-    def owner(context: SectionContext, ask: SectionQuery) -> Any:
+    def read(context: SectionContext, ask: SectionQuery) -> Any:
         return answer
 
-    return owner
+    return read
 
 
 def dishonest(context: SectionContext, ask: SectionQuery) -> Section:
-    """An owner that says it read something and not when."""
+    """A reader that says it read something and not when."""
     return section("alerts", as_of=None)
 
 
-def owners(**replaced: Answer) -> dict[str, Answer]:
-    """Six owners that answer at once, but for those given."""
+def readers(**replaced: Answer) -> dict[str, Answer]:
+    """Six readers that answer at once, except those given."""
     return {name: replaced.get(name, answering(section(name))) for name in SECTIONS}
 
 
 class Gate:
-    """An owner that hangs until it is let go, and counts how often it was asked."""
+    """A reader that hangs until it is let go, and counts how often it was asked."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -70,7 +70,7 @@ class Gate:
 
 @pytest.fixture
 def gate() -> Iterator[Gate]:
-    """An owner of alerts that hangs; let go at the end, so that no thread outlives its test."""
+    """A reader of alerts that hangs. It is let go at the end, so that no thread outlives its test."""
     made = Gate("alerts")
     yield made
     made.opened.set()
@@ -95,7 +95,7 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "an interrupt": (raising(KeyboardInterrupt()), "it failed with KeyboardInterrupt:"),
     "an iterator's end": (raising(StopIteration()), "it failed with RuntimeError: StopIteration()"),
     "a cancellation": (raising(asyncio.CancelledError()), "it failed with CancelledError:"),
-    "nothing": (answering(None), "its answer has the wrong shape: a NoneType, which is no alerts section"),
+    "nothing": (answering(None), "its answer has the wrong shape: a NoneType instead of the alerts section"),
     "a dict": (answering({"status": "read"}), "its answer has the wrong shape: a dict"),
     "another section": (answering(section("peers")), "its answer has the wrong shape: a PeersSection"),
     "a class": (answering(Rubbish), "its answer has the wrong shape: a type"),
@@ -105,39 +105,39 @@ FAULTS: dict[str, tuple[Answer, str]] = {
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_an_owner_that_fails_costs_no_other(case: str) -> None:
-    """Whatever an owner raises or answers, its own section is unread with the reason and the five others are read."""
-    owner, reason = FAULTS[case]
-    *others, alerts = composed(Composer(owners(alerts=owner)))
+def test_a_reader_that_fails_affects_no_other(case: str) -> None:
+    """Whatever a reader raises or returns, its own section is unread with the reason and the five others are read."""
+    read, reason = FAULTS[case]
+    *others, alerts = composed(Composer(readers(alerts=read)))
     assert [each.status for each in others] == [Status.READ] * 5
     assert (alerts.status, alerts.data, alerts.as_of) == (Status.UNREAD, None, None)
     assert (alerts.reason or "").startswith(reason)
 
 
 def test_sections_come_in_order_with_the_time_they_took() -> None:
-    """Six sections, always in the order of every brief, each with the milliseconds its owner needed."""
-    sections = composed(Composer(owners()))
+    """Six sections, always in the order of every brief, each with the milliseconds its reader needed."""
+    sections = composed(Composer(readers()))
     assert [each.name for each in sections] == list(SECTIONS)
     assert all(each.took_ms >= 0 and each.as_of == NOW for each in sections)
 
 
-def test_every_owner_is_asked_at_the_same_time() -> None:
-    """The owners do not wait for each other: six that each answer only once all were asked all answer."""
+def test_all_readers_are_asked_at_the_same_time() -> None:
+    """The readers do not wait for each other: six that each answer only once all were asked all answer."""
     everybody = threading.Barrier(6, timeout=20)
 
     def meeting(name: str) -> Answer:
-        def owner(context: SectionContext, ask: SectionQuery) -> Section:
+        def read(context: SectionContext, ask: SectionQuery) -> Section:
             everybody.wait()
             return section(name)
 
-        return owner
+        return read
 
     sections = composed(Composer({name: meeting(name) for name in SECTIONS}, deadline_seconds=20))
     assert {each.status for each in sections} == {Status.READ}
 
 
 def test_the_deadline_is_for_all_together() -> None:
-    """Six owners that hang cost one deadline and not six; each says for how long it was waited."""
+    """Six readers that hang cost one deadline, not six, and each section says how long it was waited for."""
     gates = {name: Gate(name) for name in SECTIONS}
     waited: list[float | None] = []
     wait = asyncio.wait
@@ -156,9 +156,9 @@ def test_the_deadline_is_for_all_together() -> None:
     assert DEADLINE_SECONDS == 1.5
 
 
-def test_a_hanging_owner_is_asked_again_only_once_it_let_go(gate: Gate) -> None:
+def test_a_hanging_reader_is_asked_again_only_after_it_returns(gate: Gate) -> None:
     """While its thread hangs it is not asked, the brief comes without waiting; when the thread has ended it is asked."""
-    composer = Composer(owners(alerts=gate), deadline_seconds=SHORT)
+    composer = Composer(readers(alerts=gate), deadline_seconds=SHORT)
 
     async def story() -> list[Section]:
         told = [(await composer.sections(context(), ask()))[-1] for _ in range(3)]
@@ -170,14 +170,14 @@ def test_a_hanging_owner_is_asked_again_only_once_it_let_go(gate: Gate) -> None:
 
     late, again, still, free = asyncio.run(story())
     assert late.reason == "no answer within 0.2 s"
-    assert again.reason == still.reason == "a question of 0 s ago still hangs, so it was not asked again"
+    assert again.reason == still.reason == "not asked again: a question asked 0 s ago still hangs"
     assert (free.status, gate.asked) == (Status.READ, 2)
 
 
-def test_an_owner_that_lets_go_while_others_are_waited_for_costs_nobody(gate: Gate) -> None:
-    """One question refuses a hanging owner; that it lets go and answers another meanwhile does not spoil the first."""
+def test_a_reader_that_returns_while_others_are_waited_for_affects_nobody(gate: Gate) -> None:
+    """A brief that did not ask a hanging reader is not spoiled if the reader returns and answers another meanwhile."""
     slow = Gate("derive")
-    composer = Composer(owners(alerts=gate, derive=slow), deadline_seconds=SHORT)
+    composer = Composer(readers(alerts=gate, derive=slow), deadline_seconds=SHORT)
 
     async def story() -> tuple[Section, ...]:
         slow.opened.set()
@@ -194,20 +194,20 @@ def test_an_owner_that_lets_go_while_others_are_waited_for_costs_nobody(gate: Ga
 
     *_, derive, alerts = asyncio.run(story())
     assert derive.status is Status.READ
-    assert "was not asked again" in (alerts.reason or "")
+    assert "not asked again" in (alerts.reason or "")
 
 
-def test_an_owner_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None:
-    """Of two questions at once that both hang, the second to let go is waited for before the owner is asked again."""
+def test_a_reader_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None:
+    """Of two questions that hang at once, both must end before the reader is asked again."""
     second = threading.Event()
     calls: list[Callable[[], object]] = [lambda: gate.opened.wait(30), lambda: second.wait(30)]
 
-    def owner(context: SectionContext, ask: SectionQuery) -> Section:
+    def read(context: SectionContext, ask: SectionQuery) -> Section:
         calls.pop(0)()
         gate.ended.release()
         return section("alerts")
 
-    composer = Composer(owners(alerts=owner), deadline_seconds=SHORT)
+    composer = Composer(readers(alerts=read), deadline_seconds=SHORT)
 
     async def story() -> str | None:
         await asyncio.gather(*(composer.section("alerts", context(), ask()) for _ in range(2)))
@@ -216,12 +216,12 @@ def test_an_owner_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None
         await until(lambda: any(question.answer.done() for question in composer._open["alerts"]))
         return (await composer.section("alerts", context(), ask())).reason
 
-    assert "was not asked again" in (asyncio.run(story()) or "")
+    assert "not asked again" in (asyncio.run(story()) or "")
 
 
 def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system gives no thread, every section says so, and the owners are asked the next time."""
-    composer = Composer(owners(), deadline_seconds=SHORT)
+    """If the system gives no thread, every section says so, and the readers are asked again the next time."""
+    composer = Composer(readers(), deadline_seconds=SHORT)
 
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

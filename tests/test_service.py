@@ -77,14 +77,14 @@ def test_a_checkout_of_another_repository_is_refused(repo: Lab) -> None:
     """A server answers for its own repository alone, and names both."""
     other = repo.base / "other"
     repo.git("init", "-q", str(other), cwd=repo.base)
-    with pytest.raises(RepositoryError, match=r"other is no checkout of .*repo/\.git"):
+    with pytest.raises(RepositoryError, match=r"other is not a checkout of .*repo/\.git"):
         service(repo).request_context(str(other))
 
 
 def test_a_clone_is_another_repository(repo: Lab) -> None:
     """The same commits in another git folder are not this repository."""
     repo.git("clone", "-q", str(repo.repo), str(repo.base / "clone"), cwd=repo.base)
-    with pytest.raises(RepositoryError, match="is no checkout of"):
+    with pytest.raises(RepositoryError, match="is not a checkout of"):
         service(repo).request_context(str(repo.base / "clone"))
 
 
@@ -92,7 +92,7 @@ def test_a_repository_inside_a_checkout_is_another_one(repo: Lab) -> None:
     """What is asked from a nested repository is not answered with the outer one's brief."""
     nested = repo.repo / "vendor/inner"
     repo.git("init", "-q", str(nested), cwd=repo.base)
-    with pytest.raises(RepositoryError, match="is no checkout of"):
+    with pytest.raises(RepositoryError, match="is not a checkout of"):
         service(repo).request_context(str(nested))
 
 

@@ -47,7 +47,7 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
         told = "\n".join(_row_texts(_chosen(kept.value, asked)))
         async with service.turns.turn(session) as notes:
-            notes.append(lambda: aside(in_thread(lambda: service.told(session, told))))
+            notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, told))))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 

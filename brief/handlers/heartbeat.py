@@ -105,7 +105,7 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
     """Note what the session does, and answer with the line and what it is to do."""
     here, has_it = await in_thread(lambda: _heard_by_mod(service, asked))
     rules, reason = rules_for(service, here, asked.session)
-    sections = await service.glance(here, asked.session)
+    sections = await service.sections_for_line(here, asked.session)
     # Last, since what fails after it would lose the prompt.
     if has_it:
         waking, prompt = await handed_out(service, here, rules, EpisodeState(asked.state), draft=asked.draft)

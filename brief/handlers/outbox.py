@@ -94,5 +94,5 @@ def concluded(service: RepositoryService, session: str, prompt_id: str | None, o
 
     change = service.board.wakes.change(session, service.now(), tell)
     for prompt in delivered:
-        service.told(session, prompt.text)
+        service.mark_delivered(session, prompt.text)
     return change

@@ -77,7 +77,7 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
         context = text(shown, brief, query.settings.alerts.block_characters)
         notes.extend(_marks(service, session, context, shown))
         if session is not None:
-            notes.append(lambda: aside(in_thread(lambda: service.told(session, context))))
+            notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, context))))
         if service.context.absence is None:
             now = service.board.wakes.instant(service.now())
             size, told = _size(context), facts(brief)

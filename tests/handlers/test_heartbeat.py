@@ -208,7 +208,7 @@ def test_mod_of_the_checkout_a_session_began_in(place: Woken) -> None:
 
 def test_session_that_no_episode_can_have(place: Woken) -> None:
     """An id that no episode can have is refused, and so is a folder of another repository."""
-    with pytest.raises(UsageError, match="no episode id"):
+    with pytest.raises(UsageError, match="is not an episode id"):
         place.look(session="../../x")
     with pytest.raises(RepositoryError):
         place.look(root="/")

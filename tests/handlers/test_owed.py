@@ -72,7 +72,7 @@ def test_what_comes_while_a_brief_is_composed(place: Place) -> None:
     place.hook("session-start")
     end(place, wait_for(place))
     later = place.board.follow_up(ANN, str(place.lab.repo), "another", place.clock.now)
-    place.service.told(ANN, f"- {LINE}\n")
+    place.service.mark_delivered(ANN, f"- {LINE}\n")
     assert place.board.follow_ups(ANN) == (later,)
 
 

@@ -323,7 +323,7 @@ def test_a_root_that_is_no_checkout_of_this_repository_is_refused(root: str, hel
 def test_another_repository_is_refused(held: Lab, lab: Lab) -> None:
     """The wrong server says whose it is."""
     told = _call(held, "GET", f"/api/v1/brief?root={lab.repo}")
-    assert (told.status, told.error) == (400, f"{lab.repo} is no checkout of {held.common_dir}")
+    assert (told.status, told.error) == (400, f"{lab.repo} is not a checkout of {held.common_dir}")
 
 
 @pytest.mark.parametrize(
