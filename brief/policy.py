@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any
 
 from brief.core.model.errors import DocumentError, PolicyError
-from brief.core.policy.names import POLICY_FILE, SWITCH
+from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
 from brief.core.policy.settings import DEFAULTS, Settings
 from brief.core.policy.validate import Fault, Sifted, sift
 from brief.core.text.spelling import kind, spell, spellings
@@ -26,7 +26,11 @@ from brief.support.files import stamp
 from brief.support.stat_cache import StatCache
 from brief.support.zone import find_zone
 
+SEE_CHECK = "majordomus policy check says why"
+
 NO_POLICY = "no policy here (majordomus init writes one)"
+
+_UNTIL_MENDED = "what it sets is unknown, so a server goes on with what it read last, and otherwise the defaults apply"
 
 LIMIT = 65_536
 """Bytes that a policy may have."""
@@ -54,10 +58,21 @@ class Policy:
     status: PolicyStatus
     declared: frozenset[str]
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether there is a file and what it sets is unknown."""
+        return self.status is PolicyStatus.UNREADABLE
+
 
 def read_policy(root: str) -> Policy:
     """The policy of the checkout at `root`; a faulty key or an unreadable file is a fault in it, never an exception."""
     return PolicyCache().read(root)
+
+
+def refuse_unread(policy: Policy) -> None:
+    """Raise PolicyError with the sentence where there is a policy and it could not be read."""
+    if policy.is_unread:
+        raise PolicyError(policy.faults[0].sentence)
 
 
 def checked(policy: Policy) -> Policy:
@@ -73,6 +88,8 @@ def switch_reason(policy: Policy, key: str = SWITCH) -> str | None:
         return None
     if policy.status is PolicyStatus.ABSENT:
         return NO_POLICY
+    if policy.is_unread:
+        return f"{key} is unknown, which counts as off: {UNREAD}; {SEE_CHECK}"
     return f"{key} is not true: {_why_off(policy, key)}"
 
 
@@ -85,8 +102,6 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def _why_off(policy: Policy, key: str) -> str:
-    if policy.status is PolicyStatus.UNREADABLE:
-        return f"{POLICY_FILE} cannot be read"
     for fault in policy.faults:
         if fault.key == key and key in policy.declared:
             what = "null" if fault.kind == "null" else f"{fault.value}, which is {_with_article(fault.kind)}"
@@ -161,12 +176,8 @@ def _parse(root: str, raw: bytes | None, last: _Good) -> tuple[Policy, _Good]:
 
 def _unreadable(root: str, error: _UnreadableError, last: _Good) -> Policy:
     path = str(Path(root) / POLICY_FILE)
-    return Policy(last.settings, (_whole_fault(error, last),), path, PolicyStatus.UNREADABLE, frozenset())
-
-
-def _whole_fault(error: _UnreadableError, last: _Good) -> Fault:
-    holds = "the last good policy stays in force" if last.values else "the defaults hold"
-    return Fault(POLICY_FILE, "", "", "", f"{POLICY_FILE}: {error}; {holds}")
+    fault = Fault(POLICY_FILE, "", "", "", f"{UNREAD}: {error}; {_UNTIL_MENDED}")
+    return Policy(last.settings, (fault,), path, PolicyStatus.UNREADABLE, frozenset())
 
 
 def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
@@ -238,4 +249,4 @@ def _read_all(descriptor: int) -> bytes:
 def _cannot(error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return "a link that leads to itself; make it a file, or remove it"
-    return f"cannot be read ({error.strerror}); mend it, or remove it"
+    return f"{error.strerror}; mend it, or remove it"

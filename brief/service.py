@@ -246,6 +246,7 @@ class RepositoryService:
             session=session,
             local=local,
             untrusted=untrusted,
+            is_policy_unread=policy.is_unread,
             primary=primary_root(here),
             branch=head.value.branch if isinstance(head, Known) else None,
         )
@@ -285,7 +286,7 @@ class RepositoryService:
         query, state = request.query, self.context.state_dir
         observed = stamp(f"{state}/observation.json")
         return (
-            (request.repository, request.notes, query.settings),
+            (request.repository, request.notes, query.settings, query.is_policy_unread),
             self._sessions.version,
             self._sessions.loss(),
             self._seen.signature(),
@@ -337,7 +338,11 @@ class RepositoryService:
         The session's own sections are read now. The others are shared by all sessions and read at most once a second, or
         sooner if a session came or went.
         """
-        others = self._others.get(request.query.settings, self.board.comings, lambda: self._compose_others(request))
+        others = self._others.get(
+            (request.query.settings, request.query.is_policy_unread),
+            self.board.comings,
+            lambda: self._compose_others(request),
+        )
         own, shared = await asyncio.gather(self._composer.some(_OWN, request.context, request.query), others)
         found = {section.name: section for section in (*own, *shared.value.sections)}
         if session in shared.value.peers:

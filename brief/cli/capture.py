@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
-from brief.core.model.errors import ANSWERED, RepositoryError, UsageError
+from brief.core.model.errors import ANSWERED, MajordomusError, RepositoryError, UsageError
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.fastpath.locate import Located, current_folder
 from brief.install import client
@@ -93,8 +93,11 @@ def remove_mods(args: argparse.Namespace) -> int:
 
 
 def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
-    """Say which settings name hooks of ours; raises UsageError where any does, since nothing was removed."""
+    """Say which settings name hooks of ours; raises UsageError where any does, MajordomusError where one cannot be read."""
     named = wired(args.provider, here.root if here else None)
+    unread = [f"{one.path} {one.unread}" for one in named if one.unread is not None]
+    if unread:
+        raise MajordomusError(f"whether hooks are there is unknown: {'; '.join(unread)}; mend it, and try again")
     if not named:
         say("hooks: not there: no settings file of the client names one\n")
         return ANSWERED

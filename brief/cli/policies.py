@@ -8,12 +8,12 @@ import json
 from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED
-from brief.core.policy.names import POLICY_FILE, SWITCH
+from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
 from brief.core.policy.policy_files import schema_json
 from brief.core.policy.settings import KEYS
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.core.text.spelling import spell
-from brief.policy import Policy, checked, read_policy, switch_reason, value_of
+from brief.policy import SEE_CHECK, Policy, checked, read_policy, refuse_unread, switch_reason, value_of
 from brief.scaffold import session_lines, write_skeleton
 from brief.trust import Pair, Trust, may_be_trusted
 
@@ -42,7 +42,10 @@ def _lines(root: str) -> str:
 
 def _next_step(root: str) -> str:
     """What it takes from here until sessions are briefed by themselves."""
-    if switch_reason(read_policy(root)) is None:
+    policy = read_policy(root)
+    if policy.is_unread:
+        return f"{UNREAD}: {SEE_CHECK}\n"
+    if switch_reason(policy) is None:
         return f"{SWITCH} is true: majordomus capture install lets sessions be briefed by themselves\n"
     return (
         f"Sessions are not briefed by themselves yet: set {SWITCH}: true there, then run majordomus capture install\n"
@@ -86,6 +89,8 @@ def _value(policy: Policy, key: str) -> object:
 
 
 def _source(policy: Policy, key: str) -> str:
+    if policy.is_unread:
+        return "default, since the file cannot be read"
     if key not in policy.declared:
         return "default"
     return "default, since the file's value is faulty" if any(key == fault.key for fault in policy.faults) else "policy"
@@ -108,11 +113,12 @@ def change_trust(args: argparse.Namespace) -> int:
     """Trust what the policy asks for, list it, or trust nothing any longer."""
     here = located(args)
     policy = read_policy(here.root)
-    asked = may_be_trusted(policy.settings, here.root)
     if args.revoke:
         Trust.read().revoke(here.common_dir)
         say("nothing of this repository is trusted any longer\n")
         return ANSWERED
+    refuse_unread(policy)
+    asked = may_be_trusted(policy.settings, here.root)
     trust = Trust.read() if args.list else Trust.read().grant(here.common_dir, asked) if asked else Trust.read()
     if not asked:
         say(f"{POLICY_FILE} asks for nothing that needs trust\n")

@@ -16,9 +16,10 @@ from brief.core.model.health import (
     ok,
     warn,
 )
+from brief.core.policy.names import UNREAD
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.policy import PolicyStatus, read_policy
+from brief.policy import SEE_CHECK, PolicyStatus, read_policy
 from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
 from brief.sessions.recovery import kept_aside
@@ -31,7 +32,7 @@ def policy(here: Located) -> Finding:
     found = read_policy(here.root)
     return judge_policy(
         [fault.sentence for fault in found.faults],
-        readable=found.status is not PolicyStatus.UNREADABLE,
+        readable=not found.is_unread,
         present=found.status is not PolicyStatus.ABSENT,
     )
 
@@ -39,7 +40,10 @@ def policy(here: Located) -> Finding:
 def trust(here: Located) -> Finding:
     """Whether the trust file is good, and what the policy asks for in vain."""
     granted = Trust.read()
-    asked = needs_trust(read_policy(here.root).settings, here.root)
+    found = read_policy(here.root)
+    if found.is_unread and granted.fault is None:
+        return warn("trust", f"what needs trust is unknown: {UNREAD}; {SEE_CHECK}")
+    asked = needs_trust(found.settings, here.root)
     untrusted = [f"{key} {value}" for key, value in asked if not granted.trusted(here.common_dir, key, value)]
     return judge_trust(granted.fault, untrusted)
 

@@ -7,11 +7,12 @@ import resource
 
 from brief.core.model.errors import GitError
 from brief.core.model.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
+from brief.core.policy.names import UNREAD
 from brief.core.policy.settings import Settings
 from brief.fastpath.locate import Located
 from brief.git.command import OLDEST, run
 from brief.git.worktrees import worktrees
-from brief.policy import read_policy
+from brief.policy import SEE_CHECK, read_policy
 from brief.support.zone import find_zone, zone, zone_doubt
 
 _ANY_ZONE = "America/New_York"
@@ -33,6 +34,8 @@ def zones(here: Located | None) -> Finding:
     settings = policy.settings if policy else Settings()
     fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
     _, name, unknown = zone(settings)
+    if policy is not None and policy.is_unread:
+        fault = f"timezone is unknown: {UNREAD}, so {name} is used; {SEE_CHECK}"
     told = fault or (unknown.sentence if unknown else zone_doubt(settings))
     return judge_zones(name, told, has_tzdata=find_zone(_ANY_ZONE) is not None)
 

@@ -21,7 +21,7 @@ from brief.core.notices.visibility import stands
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
-from brief.sections.alerts import lock_owners, untrusted_folders
+from brief.sections.alerts import lock_owners, unlooked_folders
 from brief.service import RepositoryService, RequestContext
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -146,7 +146,7 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         found = held_locks(request.notice_folders, _stands(service, request, owner))
-        unread = _with_untrusted(found.unread, request)
+        unread = _with_unlooked(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
         return Locks(
@@ -181,11 +181,11 @@ def _stands(service: RepositoryService, request: RequestContext, owner: Callable
 
 def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:
     """A line for each file or folder that may hold locks and was not read."""
-    return _with_untrusted(unread, request).reasons
+    return _with_unlooked(unread, request).reasons
 
 
-def _with_untrusted(unread: Unread, request: RequestContext) -> Unread:
-    return replace(unread, folders=(*unread.folders, *untrusted_folders(request.query)))
+def _with_unlooked(unread: Unread, request: RequestContext) -> Unread:
+    return replace(unread, folders=(*unread.folders, *unlooked_folders(request.query)))
 
 
 def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:

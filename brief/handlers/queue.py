@@ -7,6 +7,7 @@ from brief.core.model.errors import ConflictError
 from brief.git.branches import base_branch
 from brief.handlers.shape import Inputs
 from brief.integration.survey import observe
+from brief.policy import refuse_unread
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
@@ -19,7 +20,9 @@ async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Sec
     """Look at every branch, keep what was seen, and answer with the section that it makes."""
 
     def work() -> None:
-        settings = service.request_context(asked.root).query.settings.integration
+        request = service.request_context(asked.root)
+        refuse_unread(request.policy)
+        settings = request.query.settings.integration
         if settings.provider not in ("auto", "git"):
             raise ConflictError(
                 f"integration.provider is {settings.provider}, so there are no branches to look at here"

@@ -9,12 +9,15 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brief.fastpath.known import Known
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.install.mods import PROVIDERS, Mod, Scope
-from brief.support.files import UnreadableFileError, read_bounded
+from brief.support.files import UnreadableFileError, read_bounded, reason_of
 from brief.support.programs import find_program, search_path
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
 
 FIRST_WITH_MODS = (2, 1, 287)
 FLAG = "tengu_plugin_hooks_modules"
@@ -26,10 +29,14 @@ _ASK_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client's version, None where it cannot be told, and a sentence for every reason that keeps a mod out."""
+    """The client's version, None where it cannot be told, and a sentence for every reason that keeps a mod out.
+
+    `doubts` are sentences for what could not be found out: while there is one, nobody knows that the mod is loaded.
+    """
 
     version: str | None
     reasons: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
 
 
 def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapping[str, str] = os.environ) -> Client:
@@ -39,7 +46,7 @@ def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapp
     reasons = [*_too_old(version), *_switched_off(mod, home, root, environ)]
     if scope is Scope.PROJECT and root is not None:
         reasons += [*_shadowed(mod, home), *_unscanned(home, root, folder, environ)]
-    return Client(version, tuple(reasons))
+    return Client(version, tuple(reasons), tuple(_doubts(version, home, root, environ)))
 
 
 def _version(folder: str, environ: Mapping[str, str]) -> str | None:
@@ -60,10 +67,18 @@ def _version(folder: str, environ: Mapping[str, str]) -> str | None:
 
 def _too_old(version: str | None) -> Iterator[str]:
     needed = ".".join(map(str, FIRST_WITH_MODS))
+    if version is not None and tuple(map(int, version.split("."))) < FIRST_WITH_MODS:
+        yield f"claude {version} loads no mods; they need {needed} or newer"
+
+
+def _doubts(version: str | None, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
+    needed = ".".join(map(str, FIRST_WITH_MODS))
     if version is None:
         yield f"claude is not on PATH outside the repository, or does not tell its version; mods need {needed} or newer"
-    elif tuple(map(int, version.split("."))) < FIRST_WITH_MODS:
-        yield f"claude {version} loads no mods; they need {needed} or newer"
+    for path in (_own_file(home, environ), *settings_files(home, root)):
+        found = look_at_document(path)
+        if isinstance(found, Unknown):
+            yield f"{path} {found.reason}, and may keep the mod out; mend it"
 
 
 def _switched_off(mod: Mod, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
@@ -97,7 +112,10 @@ def _unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -
     if os.path.realpath(folder) != os.path.realpath(root):
         yield f"a session that starts in {folder} does not load it: the client looks in the folder it starts in alone"
     own = _own_file(home, environ)
-    trusted = inner(read_document(own), "projects")
+    document = look_at_document(own)
+    if isinstance(document, Unknown):
+        return  # which is among the doubts
+    trusted = inner(document.value if isinstance(document, Known) else {}, "projects")
     if not any(
         inner(trusted, str(each)).get("hasTrustDialogAccepted") is True for each in (Path(root), *Path(root).parents)
     ):
@@ -111,11 +129,21 @@ def _own_file(home: Path, environ: Mapping[str, str]) -> Path:
 
 def read_document(path: Path) -> dict[str, Any]:
     """The JSON object that a file of the client holds; empty where it holds none."""
+    found = look_at_document(path)
+    return found.value if isinstance(found, Known) else {}
+
+
+def look_at_document(path: Path) -> Reading[dict[str, Any]]:
+    """The JSON object that a file of the client holds."""
     try:
         document = json.loads(read_bounded(os.path.realpath(path), _MOST_BYTES))
-    except (OSError, UnreadableFileError, ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except (OSError, UnreadableFileError) as fault:
+        return Unknown(f"cannot be read ({reason_of(fault)})")
+    except (ValueError, RecursionError):
+        return Unknown("holds no JSON")
+    return Known(document) if isinstance(document, dict) else Unknown("holds no JSON object")
 
 
 def inner(document: Mapping[str, Any], name: str) -> dict[str, Any]:

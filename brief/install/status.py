@@ -22,8 +22,8 @@ _TOLD = 3
 class Installed(Wire):
     """One mod at one place. `changed` names the files that are not as they were written; `off` why it does not act.
 
-    `client` is its version and `reasons` what keeps it from loading the mod: both are only looked for where the mod is
-    ours. `instead` is the person's own of the same name, where there is none for the project.
+    `client` is its version, `reasons` what keeps it from loading the mod, and `doubts` what of that is unknown: all are
+    only looked for where the mod is ours. `instead` is the person's own of the same name, where there is none for the project.
     """
 
     mod: str
@@ -36,6 +36,7 @@ class Installed(Wire):
     client: str | None
     reasons: tuple[str, ...]
     instead: str | None = None
+    doubts: tuple[str, ...] = ()
 
 
 class CaptureStatus(Wire):
@@ -62,6 +63,7 @@ def installed(place: Place, found: Found, off: str | None, seen: Client | None, 
         off=off,
         client=seen.version if seen else None,
         reasons=tuple(wire(reason) for reason in seen.reasons) if seen else (),
+        doubts=tuple(wire(doubt) for doubt in seen.doubts) if seen else (),
         instead=None if instead is None else wire(instead),
     )
 
@@ -86,9 +88,16 @@ def _lines(mod: Installed) -> list[tuple[int, str]]:
     edited = ", ".join(mod.changed[:_TOLD]) + (", ..." if len(mod.changed) > _TOLD else "")
     state = f"{mod.state} ({edited})" if mod.changed else mod.state
     off = [] if mod.off is None else [(1, mod.off)]
-    loads = "nothing that is known of keeps it from loading" if not mod.reasons else "does not load it as it stands:"
-    verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {loads}")
-    return [(0, f"{title}: {state}: {mod.path}"), *off, verdict, *((2, reason) for reason in mod.reasons)]
+    verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {_loads(mod)}")
+    why = [(2, sentence) for sentence in (*mod.reasons, *(f"unknown: {doubt}" for doubt in mod.doubts))]
+    return [(0, f"{title}: {state}: {mod.path}"), *off, verdict, *why]
+
+
+def _loads(mod: Installed) -> str:
+    """Whether the client loads it, in one of three words; a reason against it outweighs a doubt."""
+    if mod.reasons:
+        return "does not load it as it stands:"
+    return "whether it loads it is unknown:" if mod.doubts else "loads it; nothing in its files keeps it from that"
 
 
 def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
@@ -102,6 +111,8 @@ def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
 
 
 def _named(settings: Wired) -> str:
+    if settings.unread is not None:
+        return f"{settings.path} {settings.unread}, so whether it names majordomus is unknown; mend it"
     silent = "the hooks stay silent where the mod serves the session" if settings.hooks else ""
     line = "where that status line is in force the mod draws none" if settings.statusline else ""
     return f"{settings.path} names majordomus {listed(settings.commands)}; " + ", and ".join(

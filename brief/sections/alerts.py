@@ -18,6 +18,7 @@ from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, may_be_acknowledged, order
+from brief.core.policy.names import POLICY_FILE
 from brief.core.text.sanitize import clean, wire
 from brief.notices.read_receipts import acknowledged
 from brief.notices.store import NoticeSnapshot
@@ -39,6 +40,8 @@ URGENT_FROM = 8
 """The priority from which a bug-dep or a due obligation is pinned to the line."""
 
 UNTRUSTED = "is outside the checkout and was not read, because it is not trusted; run majordomus trust"
+
+FOLDERS_UNKNOWN = f"cannot be read, so {FOLDERS} is unknown; majordomus policy check says why"
 
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
@@ -77,8 +80,8 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
 def judged(context: SectionContext, query: SectionQuery) -> Judged:
     """Read every notice and decide its visibility now, for what the asking session works on."""
     snapshot = _snapshot(context, notice_folders(context.state_dir, query))
-    if untrusted := untrusted_folders(query):
-        snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *untrusted))
+    if unlooked := unlooked_folders(query):
+        snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *unlooked))
     now, (days, _, _) = context.now(), zone(query.settings)
     focus = focus_of(context, query)
     owner = lock_owners(context)
@@ -172,9 +175,10 @@ def listed(
     )
 
 
-def untrusted_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
-    """The folders of the policy that are not read until a person trusts them, each with the reason."""
-    return tuple((clean(str(value)), UNTRUSTED) for key, value in query.untrusted if key == FOLDERS)
+def unlooked_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
+    """The folders that the policy names, or may name, and that are not read, each with the reason."""
+    untrusted = tuple((clean(str(value)), UNTRUSTED) for key, value in query.untrusted if key == FOLDERS)
+    return (*untrusted, (POLICY_FILE, FOLDERS_UNKNOWN)) if query.is_policy_unread else untrusted
 
 
 def focus_of(context: SectionContext, query: SectionQuery) -> Focus:

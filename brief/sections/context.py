@@ -94,7 +94,8 @@ class SectionQuery:
 
     `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is not known.
     `local` restricts the answer to this server. `untrusted` are the policy's values that are not in force until they
-    are trusted, each with its dotted key.
+    are trusted, each with its dotted key. `is_policy_unread`: the policy could not be read, so `settings` may differ
+    from what it sets.
     """
 
     root: str
@@ -105,6 +106,7 @@ class SectionQuery:
     untrusted: tuple[Pair, ...] = ()
     primary: str | None = None
     branch: str | None = None
+    is_policy_unread: bool = False
 
     @property
     def checkout(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brief.core.model.brief import MeshSection, Status
+from brief.core.policy.names import UNREAD
 from brief.core.text.sanitize import clean
 from brief.sections.context import SectionContext, SectionQuery
 
@@ -10,7 +11,9 @@ URL = "mesh.url"
 
 
 def answer(context: SectionContext, query: SectionQuery) -> MeshSection:  # noqa: ARG001 - all readers alike
-    """UNDECLARED if `mesh.url` is not set, else UNREAD, since this version cannot ask another machine."""
+    """UNDECLARED if `mesh.url` is known not to be set, else UNREAD, since this version cannot ask another machine."""
+    if query.is_policy_unread:
+        return _unread(f"whether {URL} is set is unknown: {UNREAD}; majordomus policy check says why")
     waiting = next((value for key, value in query.untrusted if key == URL), None)
     if waiting is not None:
         return _unread(f"{URL} is {clean(str(waiting), 200)}, which is not trusted here; run majordomus trust")

@@ -181,6 +181,42 @@ def test_status_as_json(lab: Lab, tmp_path: Path) -> None:
     assert any("does not trust" in reason for reason in mod["reasons"])
 
 
+def test_three_words_for_whether_it_is_loaded(lab: Lab) -> None:
+    """It is loaded, it is not, or that is unknown, each by a word of its own; a reason outweighs a doubt."""
+    client = lab.base / "bin/claude"
+    client.parent.mkdir()
+    client.write_text("#!/bin/sh\necho '2.1.332 (Claude Code)'\n")
+    client.chmod(0o755)
+    env = {"PATH": f"{client.parent}:{lab.env['PATH']}"}
+    write_policy(lab, ON)
+    lab.majordomus("capture", "install")
+
+    def told() -> str:
+        return lab.majordomus("capture", "status", env=env).stdout
+
+    own = lab.home / ".claude/.claude.json"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(json.dumps({"projects": {str(lab.repo): {"hasTrustDialogAccepted": True}}}))
+    assert "claude-code 2.1.332: loads it; nothing in its files keeps it from that\n" in told()
+    own.write_text("{")
+    assert "claude-code 2.1.332: whether it loads it is unknown:\n" in told()
+    assert f"    unknown: {own} holds no JSON, and may keep the mod out; mend it\n" in told()
+    (lab.home / ".claude/settings.json").write_text('{"disableAllHooks": true}')
+    assert "claude-code 2.1.332: does not load it as it stands:\n" in told()
+
+
+def test_hooks_in_settings_that_cannot_be_read(lab: Lab) -> None:
+    """Where a settings file cannot be read, nobody says that it names no hook."""
+    settings = lab.repo / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{")
+    done = lab.majordomus("capture", "remove", "--channel", "hooks")
+    sentence = f"whether hooks are there is unknown: {settings} holds no JSON; mend it, and try again"
+    assert (done.returncode, done.stderr) == (1, f"majordomus: {sentence}\n")
+    status = lab.majordomus("capture", "status").stdout
+    assert f"{settings} holds no JSON, so whether it names majordomus is unknown; mend it\n" in status
+
+
 @pytest.mark.parametrize("scope", ["project", "user"])
 def test_status_gives_no_verdict_of_what_is_not_there(lab: Lab, scope: str) -> None:
     """Of a mod that is not installed only that is told, with the command that installs it there and why it would not."""

@@ -57,17 +57,19 @@ def test_nothing_in_the_way(machine: Machine) -> None:
     ],
 )
 def test_the_version(machine: Machine, script: str, version: str | None, said: str) -> None:
-    """A client that is too old, or that does not say how old it is, is told."""
+    """A client that is too old loads no mod; of one that does not say how old it is that is unknown."""
     machine.client(script)
     seen = machine.seen()
     assert seen.version == version
-    assert [said in reason for reason in seen.reasons] == [True]
+    assert [said in reason for reason in (seen.doubts if version is None else seen.reasons)] == [True]
+    assert seen.reasons == () or version is not None
 
 
 def test_no_client(machine: Machine) -> None:
-    """Where no client is on PATH, that is told."""
+    """Where no client is on PATH, nobody knows what it does."""
     (machine.programs / "claude").unlink()
-    assert "is not on PATH" in machine.seen().reasons[0]
+    seen = machine.seen()
+    assert (seen.reasons, "is not on PATH" in seen.doubts[0]) == ((), True)
 
 
 def test_the_rollout_flag(machine: Machine) -> None:
@@ -112,7 +114,22 @@ def test_a_subdirectory(machine: Machine) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"projects": 3}', "[" * 100_000])
 def test_files_that_are_damaged(machine: Machine, text: str) -> None:
-    """Files of the client that cannot be read say nothing, and nothing falls over."""
+    """What files of the client say that cannot be read is unknown, also whether it trusts the checkout; nothing falls over."""
     (machine.home / ".claude.json").write_text(text)
     (machine.home / ".claude/settings.json").write_text(text)
-    assert [("does not trust" in reason) for reason in machine.seen().reasons] == [True]
+    seen = machine.seen()
+    if text == '{"projects": 3}':
+        assert [("does not trust" in reason) for reason in seen.reasons] == [True]
+    else:
+        told = [
+            f"{path} holds no JSON" for path in (machine.home / ".claude.json", machine.home / ".claude/settings.json")
+        ]
+        assert seen.reasons == ()
+        assert [doubt.startswith(start) for doubt, start in zip(seen.doubts, told, strict=True)] == [True, True]
+
+
+def test_a_file_that_is_not_there_is_no_doubt(machine: Machine) -> None:
+    """A client that never ran here has no file, and so trusts nothing."""
+    (machine.home / ".claude.json").unlink()
+    seen = machine.seen()
+    assert ([("does not trust" in reason) for reason in seen.reasons], seen.doubts) == ([True], ())
