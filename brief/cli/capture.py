@@ -97,7 +97,7 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
     named = wired(args.provider, here.root if here else None)
     unread = [f"{one.path} {one.unread}" for one in named if one.unread is not None]
     if unread:
-        raise MajordomusError(f"whether hooks are there is unknown: {'; '.join(unread)}; mend it, and try again")
+        raise MajordomusError(f"whether hooks are there is unknown: {'; '.join(unread)}; fix it, and try again")
     if not named:
         say("hooks: not there: no settings file of the client names one\n")
         return ANSWERED

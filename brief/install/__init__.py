@@ -1,1 +1,1 @@
-"""How briefs reach the sessions of a client: its mods, put into its folders and taken out, and the hooks beside them."""
+"""Installing, removing and checking what brings briefs to a client's sessions: its mods, and its settings' hooks."""

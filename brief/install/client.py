@@ -1,4 +1,4 @@
-"""Whether the client on this machine loads mods, and why not, from its own files; they are read and never written."""
+"""Whether the client on this machine loads mods, and if not, why. Its own files say so; they are never written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FIRST_WITH_MODS = (2, 1, 287)
 FLAG = "tengu_plugin_hooks_modules"
-"""The client's own switch for mods, kept from its last session that was online."""
+"""The client's own switch for mods, as stored by its last online session."""
 
 _MOST_BYTES = 16_777_216
 _ASK_SECONDS = 10
@@ -29,9 +29,9 @@ _ASK_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client's version, None where it cannot be told, and a sentence for every reason that keeps a mod out.
+    """The client's version, None if it is unknown, and a sentence for every reason why it does not load a mod.
 
-    `doubts` are sentences for what could not be found out: while there is one, nobody knows that the mod is loaded.
+    `doubts` are sentences about what could not be read. While there is one, it is unknown whether the mod is loaded.
     """
 
     version: str | None
@@ -40,7 +40,7 @@ class Client:
 
 
 def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapping[str, str] = os.environ) -> Client:
-    """Look at what decides whether a session that starts in `folder` of the checkout `root` loads the mod."""
+    """Find out whether a session that starts in `folder` of the checkout `root` loads the mod."""
     home = PROVIDERS[mod.provider].home(environ)
     version = _version(folder, environ)
     reasons = [*_too_old(version), *_switched_off(mod, home, root, environ)]
@@ -50,52 +50,52 @@ def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapp
 
 
 def _version(folder: str, environ: Mapping[str, str]) -> str | None:
-    """What the client on PATH says, started where it reads no file of the repository."""
+    """The version of the client on PATH, which is started in `/` so that it reads no file of the repository."""
     found = find_program("claude", folder, environ)
     if not isinstance(found, Known):
         return None
     env = {**environ, "PATH": search_path(folder, environ)}
     try:
-        said = subprocess.run(
+        printed = subprocess.run(
             [found.value, "--version"], capture_output=True, timeout=_ASK_SECONDS, check=False, env=env, cwd="/"
         ).stdout.decode("utf-8", "replace")
     except (OSError, subprocess.SubprocessError):
         return None
-    version = re.match(r"\d+\.\d+\.\d+", said)
+    version = re.match(r"\d+\.\d+\.\d+", printed)
     return version[0] if version else None
 
 
 def _too_old(version: str | None) -> Iterator[str]:
     needed = ".".join(map(str, FIRST_WITH_MODS))
     if version is not None and tuple(map(int, version.split("."))) < FIRST_WITH_MODS:
-        yield f"claude {version} loads no mods; they need {needed} or newer"
+        yield f"claude {version} does not load mods; they need {needed} or newer"
 
 
 def _doubts(version: str | None, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     needed = ".".join(map(str, FIRST_WITH_MODS))
     if version is None:
-        yield f"claude is not on PATH outside the repository, or does not tell its version; mods need {needed} or newer"
+        yield f"claude is not on PATH outside the repository, or prints no version; mods need {needed} or newer"
     for path in (_own_file(home, environ), *settings_files(home, root)):
-        found = look_at_document(path)
+        found = find_document(path)
         if isinstance(found, Unknown):
-            yield f"{path} {found.reason}, and may keep the mod out; mend it"
+            yield f"{path} {found.reason}, and may keep the mod from loading; fix it"
 
 
 def _switched_off(mod: Mod, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     own = _own_file(home, environ)
     is_offline = any(environ.get(name) for name in ("DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"))
     if inner(read_document(own), "cachedGrowthBookFeatures").get(FLAG) is False and not is_offline:
-        yield f"{own} says {FLAG} false: the client's rollout of mods has not reached this person"
+        yield f"{own} sets {FLAG} to false: the client's rollout of mods has not reached you"
     for path in settings_files(home, root):
         settings = read_document(path)
         if settings.get("disableAllHooks") is True:
-            yield f"{path} sets disableAllHooks, which keeps mods out too"
+            yield f"{path} sets disableAllHooks, which disables mods too"
         if inner(settings, "enabledPlugins").get(f"{mod.name}@skills-dir") is False:
-            yield f"{path} turns {mod.name}@skills-dir off under enabledPlugins"
+            yield f"{path} disables {mod.name}@skills-dir under enabledPlugins"
 
 
 def settings_files(home: Path, root: str | None) -> Iterator[Path]:
-    """The settings that are in force in a checkout, those that count least first; the person's alone without one."""
+    """The settings files in force in a checkout, lowest precedence first. Without a checkout, the person's only."""
     yield home / "settings.json"
     if root is not None:
         yield Path(root, ".claude/settings.json")
@@ -105,36 +105,36 @@ def settings_files(home: Path, root: str | None) -> Iterator[Path]:
 def _shadowed(mod: Mod, home: Path) -> Iterator[str]:
     own = home / mod.target
     if (own / ".claude-plugin").is_dir():
-        yield f"{own} has the same name and is loaded in its place; one of the two is enough"
+        yield f"{own} has the same name and is loaded in its place; remove one of the two"
 
 
 def _unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -> Iterator[str]:
     if os.path.realpath(folder) != os.path.realpath(root):
-        yield f"a session that starts in {folder} does not load it: the client looks in the folder it starts in alone"
+        yield f"a session that starts in {folder} does not load it: the client looks only in the folder it starts in"
     own = _own_file(home, environ)
-    document = look_at_document(own)
+    document = find_document(own)
     if isinstance(document, Unknown):
-        return  # which is among the doubts
+        return  # `_doubts` says so
     trusted = inner(document.value if isinstance(document, Known) else {}, "projects")
     if not any(
         inner(trusted, str(each)).get("hasTrustDialogAccepted") is True for each in (Path(root), *Path(root).parents)
     ):
-        yield f"the client does not trust {root} yet; start it there once and accept its question"
+        yield f"the client does not trust {root} yet; start it there once and accept its prompt"
 
 
 def _own_file(home: Path, environ: Mapping[str, str]) -> Path:
-    """Where the client keeps its state: in its folder where a variable names that, else beside it."""
+    """The client's state file: in its folder if a variable names that folder, else beside it."""
     return (home if environ.get("CLAUDE_CONFIG_DIR") else home.parent) / ".claude.json"
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The JSON object that a file of the client holds; empty where it holds none."""
-    found = look_at_document(path)
+    """The JSON object in one of the client's files. Empty if there is none or it cannot be read."""
+    found = find_document(path)
     return found.value if isinstance(found, Known) else {}
 
 
-def look_at_document(path: Path) -> Reading[dict[str, Any]]:
-    """The JSON object that a file of the client holds."""
+def find_document(path: Path) -> Reading[dict[str, Any]]:
+    """The JSON object in one of the client's files, ABSENT without a file, or why it cannot be read."""
     try:
         document = json.loads(read_bounded(os.path.realpath(path), _MOST_BYTES))
     except (FileNotFoundError, NotADirectoryError):
@@ -142,11 +142,11 @@ def look_at_document(path: Path) -> Reading[dict[str, Any]]:
     except (OSError, UnreadableFileError) as fault:
         return Unknown(f"cannot be read ({reason_of(fault)})")
     except (ValueError, RecursionError):
-        return Unknown("holds no JSON")
-    return Known(document) if isinstance(document, dict) else Unknown("holds no JSON object")
+        return Unknown("is not JSON")
+    return Known(document) if isinstance(document, dict) else Unknown("is not a JSON object")
 
 
 def inner(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The object under a name; empty where there is none."""
+    """The object under a name. Empty if there is none."""
     value = document.get(name)
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""What an installed mod consists of: the shipped files without their tests, the command to start, and the marker."""
+"""The content of an installed mod: the shipped files without their tests, the command to start, and the marker."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from brief.support.files import read_bounded
 
 MARKER_SCHEMA = "majordomus.mod/v1"
 INSTALLED = "hooks/installed.ts"
-"""The module that the installation writes in place of the shipped one: what cannot be known before."""
+"""The module that the installation generates in place of the shipped one: it holds this machine's command and scope."""
 
 SCRIPT = "majordomus"
-"""The script that an installer of packages makes for this command."""
+"""The script that a package installer creates for this command."""
 
 MOST_BYTES = 1_048_576
-"""Bytes of one file; the shipped ones have some thousands."""
+"""The most bytes of one file. The shipped files have a few thousand."""
 
 Files = Mapping[str, bytes]
-"""The files of a folder by their path in it, with `/`."""
+"""The content of a folder's files by relative path, with `/`."""
 
 
 def own_command(called: str) -> tuple[str, ...]:
-    """The words that start this command, isolated from the environment and the folder of whoever starts it.
+    """The words that start this command, independent of the environment and the current folder of the caller.
 
-    They are the script that was `called`, as it was found, so that they outlive an upgrade; where none of ours was, as
-    under `python -m brief`, the one beside this interpreter, and without that the module.
+    They name the script that was `called`, by its unresolved path, so that they survive an upgrade. If it was not our
+    script, as with `python -m brief`, they name the script beside this interpreter, else the module.
     """
     for script in (os.path.abspath(called), os.path.join(os.path.dirname(sys.executable), SCRIPT)):
         if os.path.basename(script) == SCRIPT and os.path.isfile(script) and os.access(script, os.X_OK):
@@ -40,20 +40,20 @@ def own_command(called: str) -> tuple[str, ...]:
 
 
 def content(mod: Mod, source: Path, scope: Scope, command: Sequence[str]) -> Files:
-    """Every file that is to lie in the mod's folder. Raises OSError, UnreadableFileError."""
+    """All files of the mod's folder, to be written. Raises OSError, UnreadableFileError."""
     files = {name: read_bounded(str(source / name), MOST_BYTES) for name in sorted(_shipped(source))}
     if INSTALLED in files:
-        files[INSTALLED] = _installed(scope, command)
-    return {**files, mod.marker: _marker(mod, files)}
+        files[INSTALLED] = _render_installed(scope, command)
+    return {**files, mod.marker: _render_marker(mod, files)}
 
 
-def laid_by_client(name: str) -> bool:
-    """Whether the client itself puts this file into a mod's folder: the types of its interface, and where to find them."""
+def is_client_file(name: str) -> bool:
+    """Whether the client itself writes this file into a mod's folder: its interface's types, and the path to them."""
     return name == "tsconfig.json" or name.startswith(".claude-plugin/types/")
 
 
-def written_last(mod: Mod, files: Files) -> Files | None:
-    """The digests of the files that an earlier installation wrote, by the marker; None where it is not ours."""
+def read_marker(mod: Mod, files: Files) -> Files | None:
+    """The digests of the files that the last installation wrote, from the marker. None if the folder is not ours."""
     try:
         document = json.loads(files.get(mod.marker, b""))
         known = {MARKER_SCHEMA: document["files"]}[document["schema"]]
@@ -64,7 +64,7 @@ def written_last(mod: Mod, files: Files) -> Files | None:
 
 
 def digest(text: bytes) -> bytes:
-    """What tells one content from another."""
+    """The hexadecimal SHA-256 of a file's content."""
     return hashlib.sha256(text).hexdigest().encode()
 
 
@@ -72,7 +72,7 @@ def _shipped(source: Path) -> Iterator[str]:
     for folder, _, names in os.walk(source):
         for name in names:
             path = PurePosixPath((Path(folder) / name).relative_to(source))
-            if not (_is_test(path) or laid_by_client(str(path))):
+            if not (_is_test(path) or is_client_file(str(path))):
                 yield str(path)
 
 
@@ -80,7 +80,7 @@ def _is_test(path: PurePosixPath) -> bool:
     return path.parts[0] == "tests" or ".test." in path.name
 
 
-def _installed(scope: Scope, command: Sequence[str]) -> bytes:
+def _render_installed(scope: Scope, command: Sequence[str]) -> bytes:
     lines = (
         "// Written by majordomus capture install.",
         f"export const COMMAND: readonly string[] = {json.dumps(list(command))}",
@@ -89,7 +89,7 @@ def _installed(scope: Scope, command: Sequence[str]) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _marker(mod: Mod, files: Files) -> bytes:
+def _render_marker(mod: Mod, files: Files) -> bytes:
     document = {
         "schema": MARKER_SCHEMA,
         "mod": mod.name,

@@ -1,4 +1,4 @@
-"""One folder of files, read, put and taken away as a whole, below a parent that is held by its descriptor."""
+"""A folder of files that is read, replaced and removed as a whole, through the descriptor of its parent folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNREAD = b"\0not read"
 
 
 class Kind(StrEnum):
-    """What stands under a name."""
+    """The kind of a directory entry."""
 
     NOTHING = "nothing"
     FOLDER = "folder"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 def kind(parent: int, name: str) -> Kind:
-    """What stands in the folder `parent` under this name; a link is a link, wherever it leads."""
+    """The kind of the entry `name` in the folder `parent`. Links are not followed."""
     try:
         mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
     except FileNotFoundError:
@@ -42,7 +42,10 @@ def kind(parent: int, name: str) -> Kind:
 
 
 def read(parent: int, name: str) -> Files:
-    """The files of a folder. What is no file, too large or one too many has a content that no file of ours has."""
+    """The files of a folder, at most MOST_FILES.
+
+    An entry that is too large or not a regular file is given a content that no file of ours has.
+    """
     files: dict[str, bytes] = {}
     for folder, folders, names, descriptor in os.fwalk(name, dir_fd=parent):
         at = PurePosixPath(folder).relative_to(name)
@@ -67,8 +70,8 @@ def _content(parent: int, name: str) -> bytes:
 
 
 @contextmanager
-def held(parent: int, name: str) -> Iterator[None]:
-    """Keep others of us away from the folder meanwhile, and clear what one that was cut off left beside it."""
+def locked(parent: int, name: str) -> Iterator[None]:
+    """Lock out other installations, and remove what an interrupted one left beside the folder."""
     fcntl.flock(parent, fcntl.LOCK_EX)
     try:
         for each in os.listdir(parent):
@@ -79,8 +82,8 @@ def held(parent: int, name: str) -> Iterator[None]:
         fcntl.flock(parent, fcntl.LOCK_UN)
 
 
-def put(parent: int, name: str, files: Files) -> None:
-    """Let the folder `name` hold these files and no other: the old one or the new one is there, never a part. OSError."""
+def replace(parent: int, name: str, files: Files) -> None:
+    """Replace the folder `name` with one of exactly these files. It is never seen half-written. Raises OSError."""
     fresh, old = _aside(name), _aside(name)
     try:
         _write(parent, fresh, files)
@@ -91,8 +94,8 @@ def put(parent: int, name: str, files: Files) -> None:
     shutil.rmtree(old, ignore_errors=True, dir_fd=parent)
 
 
-def take_away(parent: int, name: str) -> None:
-    """Remove the folder, which is out of sight before its first file goes. OSError."""
+def remove(parent: int, name: str) -> None:
+    """Remove the folder. It is renamed first, so that it is never seen half-removed. Raises OSError."""
     old = _aside(name)
     os.rename(name, old, src_dir_fd=parent, dst_dir_fd=parent)
     shutil.rmtree(old, ignore_errors=True, dir_fd=parent)
@@ -110,7 +113,7 @@ def _exchange(parent: int, name: str, fresh: str, old: str) -> None:
 
 
 def _aside(name: str) -> str:
-    """A name beside the folder's own; clients skip what begins with a dot."""
+    """A temporary name beside the folder's own. Clients skip names that start with a dot."""
     return f".{name}.{secrets.token_hex(4)}"
 
 

@@ -1,4 +1,4 @@
-"""The channel for a client without mods: hooks and a status line, as a snippet that a person puts into their settings."""
+"""The channel for a client without mods: hooks and a status line, as a snippet that a person adds to their settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.install.mods import Scope
 REFRESH_SECONDS = 60
 
 WAIT_SECONDS = 2_000_000
-"""How long a client lets the process wait that wakes its session: 23 days, just short of what its timers can count."""
+"""How long a client lets the process that wakes its session wait: 23 days, just below the limit of its timers."""
 
 WAKING: dict[str, object] = {
     "asyncRewake": True,
@@ -22,11 +22,10 @@ WAKING: dict[str, object] = {
 
 
 def snippet(command: Sequence[str], scope: Scope) -> str:
-    """The JSON for a `settings.json` of Claude Code; every command is named by its whole path.
+    """The JSON for a `settings.json` of Claude Code. Every command has its full path.
 
-    The one that wakes carries whose settings it is for: it wakes sessions of a project at once, of the user where trusted.
-
-    The process that wakes is started where a session begins and where a turn of it ends, which it tells the server too.
+    The process that wakes a session is started when the session begins and whenever a turn ends, which it also reports
+    to the server. `--scope` says whose settings name it: those of a project wake at once, the user's only if trusted.
     """
 
     def run(*words: str) -> dict[str, object]:

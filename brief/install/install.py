@@ -1,8 +1,8 @@
-"""Putting a mod where its client finds it, and taking it out again; what is not ours is never touched.
+"""Install a mod where its client finds it, and remove it again. Files that are not ours are never touched.
 
-Whether a mod may be in a checkout is for its policy to say: only `true` at its key is consent, and where that is
-withdrawn the next installation takes it out. What is for all sessions of a person is there by their word alone. What a
-person edited by hand is kept before it is replaced. No settings file is written.
+The policy decides whether a checkout may have a mod: only `true` at the mod's key is consent, and once consent is
+withdrawn the next installation removes the mod. A mod for all sessions of a person needs only that person's command.
+Files edited by hand are backed up before they are replaced. No settings file is written.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pathlib import Path
 
 from brief.core.model.errors import MajordomusError
 from brief.install import folder
-from brief.install.content import Files, digest, laid_by_client, written_last
+from brief.install.content import Files, digest, is_client_file, read_marker
 from brief.install.folder import Kind
 from brief.install.place import Place
 from brief.support.files import reason_of
 
 
 class CaptureError(MajordomusError):
-    """A mod cannot be put in its place or taken out of it, and what was left as it was."""
+    """A mod cannot be installed, removed or read. Says what was left unchanged."""
 
 
 class Action(StrEnum):
-    """What was done."""
+    """What was done with a mod."""
 
     WRITTEN = "written"
     PRESENT = "already present"
@@ -41,7 +41,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done with one mod, and that as a sentence."""
+    """What was done with one mod, and a sentence that says so."""
 
     mod: str
     action: Action
@@ -50,7 +50,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What lies at a mod's place: nothing, something foreign, or ours with its files, of which some may be edited."""
+    """What is at a mod's place. `last` are the digests that the last installation wrote, None if it is not ours."""
 
     kind: Kind
     files: Files
@@ -58,11 +58,11 @@ class Found:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it carries our marker."""
+        """Whether it has our marker."""
         return self.last is not None
 
     def edited(self, marker: str) -> tuple[str, ...]:
-        """The files that differ from what was written last: changed, added or missing."""
+        """The files that were changed, added or deleted since the last installation."""
         now = {name: digest(text) for name, text in self.files.items() if name != marker}
         last = self.last or {}
         return tuple(sorted(name for name in {*now, *last} if now.get(name) != last.get(name)))
@@ -72,103 +72,103 @@ NOTHING = Found(Kind.NOTHING, {}, None)
 
 
 def find(place: Place) -> Found:
-    """What lies at the place; changes nothing. Raises LinkInTheWayError, CaptureError."""
+    """Read what is at the place. Raises LinkInTheWayError, CaptureError."""
     try:
         with place.parent(make=False) as parent:
             return _find(place, parent)
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
     except OSError as error:
-        raise _cannot(place, "read", error) from error
+        raise _capture_error(place, "read", error) from error
 
 
 def install(place: Place, wanted: Files, off: str | None, now: datetime) -> Outcome:
-    """Let the mod be at its place as `wanted`, or not be there where `off` says why it may not.
+    """Install the mod with the files `wanted`, or remove it if `off` says why it may not be there.
 
     Raises LinkInTheWayError, CaptureError.
     """
     if off is not None and not place.path.parent.is_dir():
         return _outcome(place, Action.NOT_WRITTEN, off)
     try:
-        with place.parent(make=off is None) as parent, folder.held(parent, place.name):
+        with place.parent(make=off is None) as parent, folder.locked(parent, place.name):
             found = _find(place, parent)
             if found.kind is not Kind.NOTHING and not found.is_ours:
                 return _foreign(place, found)
             if off is not None:
                 return _withdraw(place, parent, found, off, now)
-            return _renew(place, parent, found, wanted, now)
+            return _update(place, parent, found, wanted, now)
     except OSError as error:
-        raise _cannot(place, "written", error) from error
+        raise _capture_error(place, "written", error) from error
 
 
 def remove(place: Place, now: datetime) -> Outcome:
-    """Take the mod out, whatever the policy says; what is not ours stays. Raises LinkInTheWayError, CaptureError."""
+    """Remove the mod, whatever the policy says, unless it is not ours. Raises LinkInTheWayError, CaptureError."""
     if find(place).kind is Kind.NOTHING:
         return _outcome(place, Action.ABSENT, f"nothing to remove at {place.path}")
     try:
-        with place.parent(make=False) as parent, folder.held(parent, place.name):
+        with place.parent(make=False) as parent, folder.locked(parent, place.name):
             found = _find(place, parent)
-            return _take_out(place, parent, found, "", now) if found.is_ours else _foreign(place, found)
+            return _remove(place, parent, found, "", now) if found.is_ours else _foreign(place, found)
     except OSError as error:
-        raise _cannot(place, "removed", error) from error
+        raise _capture_error(place, "removed", error) from error
 
 
 def _find(place: Place, parent: int) -> Found:
     kind = folder.kind(parent, place.name)
     if kind is not Kind.FOLDER:
         return Found(kind, {}, None)
-    files = {path: text for path, text in folder.read(parent, place.name).items() if not laid_by_client(path)}
-    return Found(kind, files, written_last(place.mod, files))
+    files = {path: text for path, text in folder.read(parent, place.name).items() if not is_client_file(path)}
+    return Found(kind, files, read_marker(place.mod, files))
 
 
-def _renew(place: Place, parent: int, found: Found, wanted: Files, now: datetime) -> Outcome:
+def _update(place: Place, parent: int, found: Found, wanted: Files, now: datetime) -> Outcome:
     if not found.is_ours:
-        folder.put(parent, place.name, wanted)
+        folder.replace(parent, place.name, wanted)
         return _outcome(place, Action.WRITTEN, str(place.path))
     if found.files == wanted:
         return _outcome(place, Action.PRESENT, "")
-    why = _kept(place, found, now) or "it was of another version or installation"
-    folder.put(parent, place.name, wanted)
+    why = _keep_edited(place, found, now) or "it was from another version or installation"
+    folder.replace(parent, place.name, wanted)
     return _outcome(place, Action.REWRITTEN, f"{place.path}; {why}")
 
 
 def _withdraw(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
     if found.kind is Kind.NOTHING:
         return _outcome(place, Action.NOT_WRITTEN, off)
-    return _take_out(place, parent, found, off, now)
+    return _remove(place, parent, found, off, now)
 
 
-def _take_out(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
-    said = "; ".join(part for part in (off or str(place.path), _kept(place, found, now)) if part)
-    folder.take_away(parent, place.name)
-    return _outcome(place, Action.REMOVED, said)
+def _remove(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
+    detail = "; ".join(part for part in (off or str(place.path), _keep_edited(place, found, now)) if part)
+    folder.remove(parent, place.name)
+    return _outcome(place, Action.REMOVED, detail)
 
 
-def _kept(place: Place, found: Found, now: datetime) -> str:
-    """Keep a copy of what was edited by hand, and say where; empty where nothing was."""
+def _keep_edited(place: Place, found: Found, now: datetime) -> str:
+    """Back up a folder that was edited by hand. Returns a clause that says where, "" if nothing was edited."""
     if not found.edited(place.mod.marker):
         return ""
-    copy = _free(place.kept / f"{place.mod.name}-{now:%Y%m%dT%H%M%SZ}")
+    copy = _unused(place.kept / f"{place.mod.name}-{now:%Y%m%dT%H%M%SZ}")
     try:
         place.make_kept()
-        shutil.copytree(place.path, copy, symlinks=True, ignore=_laid)
+        shutil.copytree(place.path, copy, symlinks=True, ignore=_client_files)
     except (OSError, shutil.Error) as error:
         raise CaptureError(
-            f"{place.path} was edited by hand and cannot be kept at {copy}; nothing was changed"
+            f"{place.path} was edited by hand and cannot be copied to {copy}; nothing was changed"
         ) from error
     return f"the edited copy is kept at {copy}"
 
 
-def _free(path: Path) -> Path:
+def _unused(path: Path) -> Path:
     number = 1
-    free = path
-    while os.path.lexists(free):
+    unused = path
+    while os.path.lexists(unused):
         number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free
+        unused = path.with_name(f"{path.name}-{number}")
+    return unused
 
 
-def _laid(at: str, names: list[str]) -> list[str]:
+def _client_files(at: str, names: list[str]) -> list[str]:
     return [name for name in names if name == "types" and os.path.basename(at) == ".claude-plugin"]
 
 
@@ -179,14 +179,13 @@ def _foreign(place: Place, found: Found) -> Outcome:
     )
 
 
-_TOLD: Mapping[Action, str] = {Action.PRESENT: "already present; left as it is"}
+_PHRASES: Mapping[Action, str] = {Action.PRESENT: "already present; left as it is"}
 
 
-def _outcome(place: Place, action: Action, said: str) -> Outcome:
-    return Outcome(
-        place.mod.name, action, ": ".join(part for part in (place.mod.name, _TOLD.get(action, action), said) if part)
-    )
+def _outcome(place: Place, action: Action, detail: str) -> Outcome:
+    parts = (place.mod.name, _PHRASES.get(action, action), detail)
+    return Outcome(place.mod.name, action, ": ".join(part for part in parts if part))
 
 
-def _cannot(place: Place, done: str, error: OSError) -> CaptureError:
-    return CaptureError(f"{place.path}: it cannot be {done} ({reason_of(error)}); it was left as it was")
+def _capture_error(place: Place, done: str, error: OSError) -> CaptureError:
+    return CaptureError(f"{place.path} cannot be {done} ({reason_of(error)}); it was left as it was")

@@ -1,4 +1,4 @@
-"""The table of mods: which client, what ships, where it goes, and which key of the policy consents to it."""
+"""The table of mods: the client, the shipped files, the place, and the policy key that consents to it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from brief.sessions.channel_scope import MOD_TARGET
 from brief.support.home import home_folder
 
 MARKER = ".majordomus.json"
-"""The file that tells a folder of ours; it also holds what was written, so that an edit is known from an older version."""
+"""The file that marks a folder as ours. It lists what was written, so that an edit differs from an older version."""
 
 
 class Scope(StrEnum):
-    """For whom a mod is installed: the sessions that start in one checkout, or all of this person's."""
+    """The sessions that a mod is installed for: those that start in one checkout, or all of this person's."""
 
     PROJECT = "project"
     USER = "user"
@@ -25,7 +25,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mod:
-    """One mod: `source` below the shipped mods, `target` below the client's folder, `policy_key` that must be true."""
+    """A mod. `source` is relative to the shipped mods, `target` to the client's folder; `policy_key` must be true."""
 
     name: str
     provider: str
@@ -37,13 +37,13 @@ class Mod:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A client: its folder in a checkout, and the person's own, which a variable may name."""
+    """A client. `folder` is its folder in a checkout; `variable` may name the person's own folder."""
 
     folder: str
     variable: str
 
     def home(self, environ: Mapping[str, str] = os.environ) -> Path:
-        """The person's own folder of this client, below their home unless the variable names another."""
+        """The person's own folder of this client: in their home, unless the variable names another."""
         named = environ.get(self.variable, "")
         return Path(named) if os.path.isabs(named) else home_folder(environ) / self.folder
 
@@ -59,4 +59,4 @@ MODS = (
         policy_key=SWITCH,
     ),
 )
-"""Every mod there is, one row each."""
+"""All mods."""

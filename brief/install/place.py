@@ -1,4 +1,4 @@
-"""Where a mod lies: below a folder that is trusted, by steps of which none may be a link."""
+"""The place of a mod: a path below a trusted folder, none of whose components may be a link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from brief.support.state_folder import make_state
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of `mod`: the folder `name` by `steps` below `base`. Edited copies of it are kept in the folder `kept`."""
+    """The place of `mod`: the folder `base/steps/name`. Backups of edited copies go to the folder `kept`."""
 
     mod: Mod
     scope: Scope
@@ -29,32 +29,32 @@ class Place:
 
     @property
     def path(self) -> Path:
-        """The folder itself."""
+        """The mod's folder."""
         return self.base.joinpath(*self.steps, self.name)
 
     @contextmanager
     def parent(self, *, make: bool) -> Iterator[int]:
-        """A descriptor of the folder that holds it. Raises LinkInTheWayError, OSError."""
+        """Open the parent folder, and create it if `make`. Yields its descriptor. Raises LinkInTheWayError, OSError."""
         if make:
             self.base.mkdir(parents=True, exist_ok=True)
         with opened(self.base, self.steps, make=make) as descriptor:
             yield descriptor
 
     def make_kept(self) -> None:
-        """Make the folder of edited copies; raises UnprovenStateError, OSError."""
+        """Create the folder of backups. Raises UnprovenStateError, OSError."""
         if self.scope is Scope.PROJECT:
             make_state(str(self.kept.parent))
         self.kept.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def in_checkout(mod: Mod, here: Located) -> Place:
-    """The place for the sessions that start in the root of one checkout."""
+    """The place for the sessions that start at the root of a checkout."""
     *steps, name = (PROVIDERS[mod.provider].folder, *mod.target.split("/"))
     return Place(mod, Scope.PROJECT, Path(here.root), tuple(steps), name, Path(state_dir(here.common_dir), "kept"))
 
 
 def of_person(mod: Mod, environ: Mapping[str, str] = os.environ) -> Place:
-    """The place for all sessions of this person, whose own links are followed: their folders are theirs."""
+    """The place for all sessions of this person. Links on the way are followed, since these folders are their own."""
     *steps, name = mod.target.split("/")
     base = PROVIDERS[mod.provider].home(environ).joinpath(*steps)
     kept = _state_home(environ) / "majordomus/kept"
@@ -62,7 +62,7 @@ def of_person(mod: Mod, environ: Mapping[str, str] = os.environ) -> Place:
 
 
 def place_of(mod: Mod, scope: Scope, here: Located | None) -> Place:
-    """The place of a mod; a project has one only where `here` is a checkout."""
+    """The place of a mod in a scope. Scope PROJECT needs the checkout `here`."""
     if scope is Scope.USER:
         return of_person(mod)
     assert here is not None  # noqa: S101 - a command for a project has found its checkout

@@ -1,4 +1,4 @@
-"""What `capture status` tells: where each mod is, whether it is as it was written, and whether the client loads it."""
+"""The output of `capture status`: where each mod is, whether it was edited, and whether the client loads it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from brief.install.place import Place
 from brief.install.wired import Wired
 
 SCHEMA: Final = "majordomus.capture/v1"
-_TOLD = 3
+_MOST_NAMED = 3
 
 
 class Installed(Wire):
-    """One mod at one place. `changed` names the files that are not as they were written; `off` why it does not act.
+    """One mod at one place. `changed` names the files that were edited; `off` says why the mod does not act.
 
-    `client` is its version, `reasons` what keeps it from loading the mod, and `doubts` what of that is unknown: all are
-    only looked for where the mod is ours. `instead` is the person's own of the same name, where there is none for the project.
+    `client` is the client's version, `reasons` say why it does not load the mod, and `doubts` what could not be read;
+    they are set only if the mod is ours. `instead` is the person's own mod of the same name, if the project has none.
     """
 
     mod: str
@@ -40,7 +40,7 @@ class Installed(Wire):
 
 
 class CaptureStatus(Wire):
-    """Every mod at the places that were asked for, and the settings of the client that name a hook of ours."""
+    """The mods at the requested places, and the client's settings files that name one of our hooks."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
@@ -50,7 +50,7 @@ class CaptureStatus(Wire):
 
 
 def installed(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> Installed:
-    """What was found, in one record."""
+    """The record of a mod that was found at a place. `seen` is the client, if it was examined."""
     changed = found.edited(place.mod.marker) if found.is_ours else ()
     ours: Literal["as written", "edited"] = "edited" if changed else "as written"
     return Installed(
@@ -68,24 +68,24 @@ def installed(place: Place, found: Found, off: str | None, seen: Client | None, 
     )
 
 
-# ---------------------------------------------------------------- for a person
+# ---------------------------------------------------------------- rendering
 
 
 def status_text(status: CaptureStatus) -> str:
-    """A few lines a mod, and one a settings file."""
-    lines = [line for mod in status.mods for line in _lines(mod)] + [(0, _named(one)) for one in status.settings]
+    """The status as text: a few lines for each mod, one for each settings file."""
+    lines = [line for mod in status.mods for line in _lines(mod)] + [(0, _describe(one)) for one in status.settings]
     return "".join(f"{'  ' * depth}{clean(line, 1_000)}\n" for depth, line in lines)
 
 
 def _lines(mod: Installed) -> list[tuple[int, str]]:
-    """Each line and how deep it stands."""
+    """Each line with its indentation level."""
     title = f"{mod.mod} for the {mod.scope}"
     if mod.state == "absent":
         return _absent(mod, title)
     if mod.state == "foreign":
-        left = "this tool did not put it there, leaves it as it is, and says nothing of what the client makes of it"
+        left = "this tool did not put it there and leaves it as it is; what the client does with it was not checked"
         return [(0, f"{title}: foreign: {mod.path}"), (1, left)]
-    edited = ", ".join(mod.changed[:_TOLD]) + (", ..." if len(mod.changed) > _TOLD else "")
+    edited = ", ".join(mod.changed[:_MOST_NAMED]) + (", ..." if len(mod.changed) > _MOST_NAMED else "")
     state = f"{mod.state} ({edited})" if mod.changed else mod.state
     off = [] if mod.off is None else [(1, mod.off)]
     verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {_loads(mod)}")
@@ -94,32 +94,32 @@ def _lines(mod: Installed) -> list[tuple[int, str]]:
 
 
 def _loads(mod: Installed) -> str:
-    """Whether the client loads it, in one of three words; a reason against it outweighs a doubt."""
+    """Whether the client loads the mod: yes, no or unknown. A reason against it outweighs a doubt."""
     if mod.reasons:
-        return "does not load it as it stands:"
-    return "whether it loads it is unknown:" if mod.doubts else "loads it; nothing in its files keeps it from that"
+        return "does not load it:"
+    return "whether it loads it is unknown:" if mod.doubts else "loads it; nothing in its files prevents that"
 
 
 def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
     if mod.instead is not None:
         beside = f"yours is, and one for the project would be one too many: {mod.instead}"
-        return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user tells of it")]
+        return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user shows it")]
     install = "majordomus capture install" + (" --scope user" if mod.scope is Scope.USER else "")
     if mod.scope is Scope.USER or mod.off is None:
         return [(0, f"{title}: not installed; {install} puts it there: {mod.path}")]
     return [(0, f"{title}: not installed; {install} puts it there once the policy consents: {mod.path}"), (1, mod.off)]
 
 
-def _named(settings: Wired) -> str:
+def _describe(settings: Wired) -> str:
     if settings.unread is not None:
-        return f"{settings.path} {settings.unread}, so whether it names majordomus is unknown; mend it"
-    silent = "the hooks stay silent where the mod serves the session" if settings.hooks else ""
-    line = "where that status line is in force the mod draws none" if settings.statusline else ""
+        return f"{settings.path} {settings.unread}, so whether it names majordomus is unknown; fix it"
+    silent = "these hooks stay silent while the mod serves the session" if settings.hooks else ""
+    line = "while this status line is in force, the mod draws none" if settings.statusline else ""
     return f"{settings.path} names majordomus {listed(settings.commands)}; " + ", and ".join(
         filter(None, (silent, line))
     )
 
 
 def listed(words: Sequence[str]) -> str:
-    """The words as a sentence lists them."""
+    """The words as a list in a sentence: `a, b and c`."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -197,12 +197,12 @@ def test_three_words_for_whether_it_is_loaded(lab: Lab) -> None:
     own = lab.home / ".claude/.claude.json"
     own.parent.mkdir(exist_ok=True)
     own.write_text(json.dumps({"projects": {str(lab.repo): {"hasTrustDialogAccepted": True}}}))
-    assert "claude-code 2.1.332: loads it; nothing in its files keeps it from that\n" in told()
+    assert "claude-code 2.1.332: loads it; nothing in its files prevents that\n" in told()
     own.write_text("{")
     assert "claude-code 2.1.332: whether it loads it is unknown:\n" in told()
-    assert f"    unknown: {own} holds no JSON, and may keep the mod out; mend it\n" in told()
+    assert f"    unknown: {own} is not JSON, and may keep the mod from loading; fix it\n" in told()
     (lab.home / ".claude/settings.json").write_text('{"disableAllHooks": true}')
-    assert "claude-code 2.1.332: does not load it as it stands:\n" in told()
+    assert "claude-code 2.1.332: does not load it:\n" in told()
 
 
 def test_hooks_in_settings_that_cannot_be_read(lab: Lab) -> None:
@@ -211,10 +211,10 @@ def test_hooks_in_settings_that_cannot_be_read(lab: Lab) -> None:
     settings.parent.mkdir()
     settings.write_text("{")
     done = lab.majordomus("capture", "remove", "--channel", "hooks")
-    sentence = f"whether hooks are there is unknown: {settings} holds no JSON; mend it, and try again"
+    sentence = f"whether hooks are there is unknown: {settings} is not JSON; fix it, and try again"
     assert (done.returncode, done.stderr) == (1, f"majordomus: {sentence}\n")
     status = lab.majordomus("capture", "status").stdout
-    assert f"{settings} holds no JSON, so whether it names majordomus is unknown; mend it\n" in status
+    assert f"{settings} is not JSON, so whether it names majordomus is unknown; fix it\n" in status
 
 
 @pytest.mark.parametrize("scope", ["project", "user"])
@@ -263,8 +263,8 @@ def test_status_tells_hooks(lab: Lab) -> None:
     settings(lab.repo, {"hooks": {"Stop": [{"hooks": [{"command": "majordomus hook wake"}]}]}})
     told = lab.majordomus("capture", "status").stdout.splitlines()[-2:]
     assert told == [
-        f"{lab.home}/.claude/settings.json names majordomus statusline; where that status line is in force the mod draws none",
-        f"{lab.repo}/.claude/settings.json names majordomus hook wake; the hooks stay silent where the mod serves the session",
+        f"{lab.home}/.claude/settings.json names majordomus statusline; while this status line is in force, the mod draws none",
+        f"{lab.repo}/.claude/settings.json names majordomus hook wake; these hooks stay silent while the mod serves the session",
     ]
     assert str(lab.repo) not in lab.majordomus("capture", "status", "--scope", "user", cwd=lab.home).stdout
 

@@ -51,9 +51,9 @@ def test_nothing_in_the_way(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("script", "version", "said"),
     [
-        ("echo '2.1.286 (Claude Code)'", "2.1.286", "2.1.286 loads no mods; they need 2.1.287 or newer"),
-        ("echo hello", None, "does not tell its version"),
-        ("exit 1", None, "does not tell its version"),
+        ("echo '2.1.286 (Claude Code)'", "2.1.286", "2.1.286 does not load mods; they need 2.1.287 or newer"),
+        ("echo hello", None, "prints no version"),
+        ("exit 1", None, "prints no version"),
     ],
 )
 def test_the_version(machine: Machine, script: str, version: str | None, said: str) -> None:
@@ -108,7 +108,7 @@ def test_the_persons_own_is_loaded_in_its_place(machine: Machine) -> None:
 
 def test_a_subdirectory(machine: Machine) -> None:
     """A session that starts below the root does not load the mod of the checkout; that of the person it does."""
-    assert "looks in the folder it starts in alone" in machine.seen(folder="src").reasons[0]
+    assert "looks only in the folder it starts in" in machine.seen(folder="src").reasons[0]
     assert machine.seen(Scope.USER, folder="src").reasons == ()
 
 
@@ -121,9 +121,7 @@ def test_files_that_are_damaged(machine: Machine, text: str) -> None:
     if text == '{"projects": 3}':
         assert [("does not trust" in reason) for reason in seen.reasons] == [True]
     else:
-        told = [
-            f"{path} holds no JSON" for path in (machine.home / ".claude.json", machine.home / ".claude/settings.json")
-        ]
+        told = [f"{path} is not " for path in (machine.home / ".claude.json", machine.home / ".claude/settings.json")]
         assert seen.reasons == ()
         assert [doubt.startswith(start) for doubt, start in zip(seen.doubts, told, strict=True)] == [True, True]
 

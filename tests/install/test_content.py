@@ -11,9 +11,9 @@ from brief.install.content import (
     INSTALLED,
     content,
     digest,
-    laid_by_client,
+    is_client_file,
     own_command,
-    written_last,
+    read_marker,
 )
 from brief.install.mods import MODS, Mod, Scope
 from brief.support.package_data import mod_folder
@@ -64,7 +64,7 @@ def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
 def test_the_marker_tells_what_was_written(mod: Mod) -> None:
     """The marker holds a digest of every other file, so that an edit is known later."""
     files = content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
-    assert written_last(mod, files) == {name: digest(text) for name, text in files.items() if name != mod.marker}
+    assert read_marker(mod, files) == {name: digest(text) for name, text in files.items() if name != mod.marker}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_marker_tells_what_was_written(mod: Mod) -> None:
 )
 def test_a_marker_that_is_none_claims_nothing(mod: Mod, marker: bytes) -> None:
     """Damage, another schema or another mod's marker does not make a folder ours."""
-    assert written_last(mod, {mod.marker: marker}) is None
+    assert read_marker(mod, {mod.marker: marker}) is None
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_marker_that_is_none_claims_nothing(mod: Mod, marker: bytes) -> None:
 )
 def test_what_the_client_lays(name: str, *, laid: bool) -> None:
     """The types of its interface and the file that names them, in the mod's root, are the client's own."""
-    assert laid_by_client(name) is laid
+    assert is_client_file(name) is laid
 
 
 @pytest.mark.parametrize("shipped", MODS, ids=lambda mod: mod.name)

@@ -82,7 +82,7 @@ def test_a_copy_that_cannot_be_kept_stops_all(place: Place, wanted: Tree, tree: 
     install(place, wanted, None, NOW)
     (place.path / "mine.txt").write_text("mine")
     os.mkfifo(place.path / "pipe")
-    with pytest.raises(CaptureError, match=r"cannot be kept .* nothing was changed"):
+    with pytest.raises(CaptureError, match=r"cannot be copied to .* nothing was changed"):
         install(place, wanted, None, NOW)
     (place.path / "pipe").unlink()
     assert tree(place.path) == {**wanted, "mine.txt": b"mine"}
@@ -93,7 +93,7 @@ def test_another_version_is_no_edit(place: Place, mod: Mod, wanted: Tree, tree: 
     install(place, content(mod, Path(mod.source), Scope.PROJECT, ("/old/majordomus",)), None, NOW)
     outcome = install(place, wanted, None, NOW)
     assert outcome.action is Action.REWRITTEN
-    assert outcome.sentence.endswith("; it was of another version or installation")
+    assert outcome.sentence.endswith("; it was from another version or installation")
     assert tree(place.path) == wanted
     assert not place.kept.exists()
 

@@ -89,4 +89,4 @@ def test_settings_that_are_damaged(home: Path, text: str) -> None:
     assert [one.commands for one in found] == [()] * len(found)
     is_document = text.startswith("{") and len(text) > 1
     assert [one.unread for one in found] == ([] if is_document else [found[0].unread or ""])
-    assert is_document or (found[0].unread or "").startswith("holds no JSON")
+    assert is_document or (found[0].unread or "").startswith("is not ")
