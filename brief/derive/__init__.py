@@ -1,1 +1,1 @@
-"""The derive lock: one at a time derives what a repository generates, and everybody can see who."""
+"""The derive lock: one process at a time generates a repository's files, and everybody can see which."""

@@ -1,7 +1,7 @@
-"""How the derive lock stands, seen from outside: nothing is waited for, and nobody who takes it is disturbed.
+"""The state of the derive lock, read without waiting for it and without disturbing whoever takes it.
 
-`derive.lock` is held by an exclusive flock, so the kernel frees it however its holder ends; `derive.json` beside it
-says who holds it and how many wait.
+The lock is an exclusive flock on `derive.lock`, so the kernel releases it however its holder ends. `derive.json` beside
+it names the holder and counts those who wait.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _TRIES = 3
 
 
 class DeriveError(MajordomusError):
-    """The derive lock cannot be looked at."""
+    """The derive lock cannot be read."""
 
 
 class Holder(Wire):
-    """Who holds the lock, by its own word: the command line is one text, `since` a moment."""
+    """The holder of the lock, as it describes itself. `command` is its command line."""
 
     episode: str | None
     pid: PositiveInt
@@ -42,7 +42,7 @@ class Holder(Wire):
 
 
 class Names(Wire):
-    """What `derive.json` says; without a holder nobody claims the lock."""
+    """The content of `derive.json`. `holder` is None while nobody claims the lock."""
 
     holder: Holder | None = None
     waiting: NonNegativeInt = 0
@@ -50,7 +50,10 @@ class Names(Wire):
 
 @dataclass(frozen=True, slots=True)
 class DeriveState:
-    """`held` is what the kernel says, `stale` a free lock that still carries a name; `reason` tells what is amiss."""
+    """The state of the lock: `held` as the kernel says, `stale` if it is free but still names a holder.
+
+    `reason` says what is wrong, None if nothing is.
+    """
 
     state: Literal["free", "held", "stale"]
     holder: Holder | None = None
@@ -59,53 +62,55 @@ class DeriveState:
 
 
 def read_lock(state_dir: str) -> DeriveState:
-    """The state of the lock in `state_dir` at this moment; raises DeriveError where it cannot be looked at.
+    """The state of the lock in `state_dir` at this moment.
 
-    Raises UnprovenStateError where the folder may be somebody else's.
+    Raises DeriveError if it cannot be read, UnprovenStateError if the folder may be somebody else's.
     """
     refuse_unproven(state_dir)
-    lock, told = f"{state_dir}/derive.lock", f"{state_dir}/derive.json"
+    lock, record = f"{state_dir}/derive.lock", f"{state_dir}/derive.json"
     for _ in range(_TRIES):
         before = _is_held(lock, claimed=False)
-        names, fault = _read(told)
+        names, fault = _read(record)
         after = _is_held(lock, claimed=names.holder is not None)
-        # Who takes or leaves the lock while we read would be seen half: look again.
+        # The lock was taken or released while we read: the two files may not agree, so read both again.
         if before == after:
             break
-    return _judge(names, fault, held=after)
+    return _state_of(names, fault, held=after)
 
 
-def _judge(names: Names, fault: str | None, *, held: bool) -> DeriveState:
+def _state_of(names: Names, fault: str | None, *, held: bool) -> DeriveState:
     if held:
         unnamed = None if names.holder else fault or "derive.json does not name the holder yet"
         return DeriveState("held", names.holder, names.waiting, unnamed)
     if names.holder:
-        reason = f"nobody holds derive.lock, but derive.json still names process {names.holder.pid}, which ended early"
+        reason = (
+            f"nobody holds derive.lock, but derive.json still names process {names.holder.pid}, which did not finish"
+        )
         return DeriveState("stale", names.holder, names.waiting, reason)
     return DeriveState("free", None, names.waiting, fault)
 
 
 def _read(path: str) -> tuple[Names, str | None]:
-    """What `derive.json` says, and what is wrong with it."""
+    """The content of `derive.json`, and what is wrong with it."""
     try:
         return Names.model_validate_json(read_bounded(path, _MOST)), None
     except FileNotFoundError:
         return Names(), None
     except UnreadableFileError as error:
-        return (Names(), f"derive.json {error}, so who holds the lock and who waits is not known")
+        return (Names(), f"derive.json {error}, so it is unknown who holds the lock and who waits")
     except ValidationError as error:
         where = first_fault(error).where or "the text"
         return (
             Names(),
-            f"derive.json cannot be understood at {where}, so who holds the lock and who waits is not known",
+            f"derive.json cannot be understood at {where}, so it is unknown who holds the lock and who waits",
         )
 
 
-# ---------------------------------------------------------------- the kernel's word
+# ---------------------------------------------------------------- asking the kernel
 
 
 class _Listed(Enum):
-    """What /proc/locks tells of a file."""
+    """What /proc/locks says about a file."""
 
     HELD = "held"
     ABSENT = "absent"
@@ -115,8 +120,8 @@ class _Listed(Enum):
 def _is_held(lock: str, *, claimed: bool) -> bool:
     """Whether somebody holds the exclusive flock.
 
-    /proc/locks shows no lock that was taken in another container. So where it shows none, although somebody claims to
-    hold it, the lock itself is tried.
+    /proc/locks does not show a lock that was taken in another container. If it shows none although `derive.json` claims
+    one, the lock itself is tried.
     """
     try:
         found = os.stat(lock)
@@ -141,12 +146,12 @@ def _listed(found: os.stat_result) -> _Listed:
     if not alike:
         return _Listed.ABSENT
     device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
-    # btrfs and overlayfs tell the kernel's list another device than they tell us.
+    # On btrfs and overlayfs the device in /proc/locks differs from the one that stat reports.
     return _Listed.HELD if device in alike else _Listed.UNCLEAR
 
 
 def _refuses(lock: str) -> bool:
-    """Try the lock, shared, for an instant: a holder is not touched by it."""
+    """Whether the lock is refused to us. A shared attempt for an instant does not disturb a holder."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""Looking at everything that a repository's briefs rest on, whether or not a server answers."""
+"""Checks of everything that the briefs of a repository depend on, with or without a server."""

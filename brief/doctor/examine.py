@@ -1,4 +1,4 @@
-"""Every check, in the order in which they are told; one that cannot be made is itself a finding."""
+"""All checks, in the order of the report. A check that fails to run is itself a finding."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from brief.core.text.sanitize import wire
 from brief.doctor import files, machine, serving
 from brief.fastpath.locate import Located
 
-_OF_A_CHECKOUT: tuple[tuple[str, Callable[[Located], Finding]], ...] = (
-    ("state", files.state),
-    ("lease", serving.lease),
-    ("server", serving.server),
-    ("socket", serving.socket),
-    ("policy", files.policy),
-    ("trust", files.trust),
-    ("database", files.database),
-    ("worktrees", machine.listed),
-    ("disk", files.disk),
+_CHECKOUT_CHECKS: tuple[tuple[str, Callable[[Located], Finding]], ...] = (
+    ("state", files.check_state),
+    ("lease", serving.check_lease),
+    ("server", serving.check_server),
+    ("socket", serving.check_socket),
+    ("policy", files.check_policy),
+    ("trust", files.check_trust),
+    ("database", files.check_database),
+    ("worktrees", machine.check_worktrees),
+    ("disk", files.check_disk),
 )
-_OF_THE_MACHINE: tuple[tuple[str, Callable[[Located | None], Finding]], ...] = (
-    ("runtime", serving.runtime),
-    ("git", machine.git),
-    ("zones", machine.zones),
-    ("descriptors", lambda _: machine.descriptors()),
+_MACHINE_CHECKS: tuple[tuple[str, Callable[[Located | None], Finding]], ...] = (
+    ("runtime", serving.check_runtime),
+    ("git", machine.check_git),
+    ("zones", machine.check_zones),
+    ("descriptors", lambda _: machine.check_descriptors()),
 )
 
 
 def examine(here: Located | None, absence: str, now: datetime) -> Diagnosis:
-    """Make every check; where there is no checkout, `absence` is why, and only the machine is looked at."""
+    """Run all checks. Without a checkout, `absence` says why there is none, and only the machine is checked."""
     place = ok("repository", here.root) if here else fail("repository", absence)
     return Diagnosis(
         at=now,
@@ -40,18 +40,18 @@ def examine(here: Located | None, absence: str, now: datetime) -> Diagnosis:
         common_dir=wire(here.common_dir) if here else None,
         findings=(
             place,
-            *(_made(name, check, here) if here else _unlooked(name) for name, check in _OF_A_CHECKOUT),
-            *(_made(name, check, here) for name, check in _OF_THE_MACHINE),
+            *(_run(name, check, here) if here else _skip(name) for name, check in _CHECKOUT_CHECKS),
+            *(_run(name, check, here) for name, check in _MACHINE_CHECKS),
         ),
     )
 
 
-def _made(name: str, check: Callable[..., Finding], here: Located | None) -> Finding:
+def _run(name: str, check: Callable[..., Finding], here: Located | None) -> Finding:
     try:
         return check(here)
-    except Exception as fault:  # noqa: BLE001 - a doctor that falls over tells nothing of all else
-        return fail(name, f"could not be looked at: {type(fault).__name__}: {fault}")
+    except Exception as fault:  # noqa: BLE001 - one failing check must not hide the others
+        return fail(name, f"could not be checked: unexpected {type(fault).__name__}: {fault}")
 
 
-def _unlooked(name: str) -> Finding:
-    return warn(name, "was not looked at, since there is no checkout here")
+def _skip(name: str) -> Finding:
+    return warn(name, "was not checked, because there is no checkout here")

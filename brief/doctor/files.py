@@ -1,4 +1,4 @@
-"""The files of a repository and of its person: state folder, policy, trust, database, and the disk they lie on."""
+"""Checks of files: the state folder, policy, trust file and database, and the disk that holds them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.trust import Trust, needs_trust
 
 
-def policy(here: Located) -> Finding:
-    """What is wrong with the policy of the checkout."""
+def check_policy(here: Located) -> Finding:
+    """Check the policy of the checkout."""
     found = read_policy(here.root)
     return judge_policy(
         [fault.sentence for fault in found.faults],
@@ -37,8 +37,8 @@ def policy(here: Located) -> Finding:
     )
 
 
-def trust(here: Located) -> Finding:
-    """Whether the trust file is good, and what the policy asks for in vain."""
+def check_trust(here: Located) -> Finding:
+    """Check the trust file, and whether everything that the policy asks for is trusted."""
     granted = Trust.read()
     found = read_policy(here.root)
     if found.is_unread and granted.fault is None:
@@ -48,23 +48,23 @@ def trust(here: Located) -> Finding:
     return judge_trust(granted.fault, untrusted)
 
 
-def state(here: Located) -> Finding:
-    """Whether the state folder and all in it are the user's own."""
+def check_state(here: Located) -> Finding:
+    """Check that the state folder and everything in it belong to the user."""
     folder = state_dir(here.common_dir)
     try:
         refuse_unproven(folder)
     except UnprovenStateError as fault:
         return fail("state", fault.sentence)
-    return ok("state", f"{folder} is yours alone" if os.path.isdir(folder) else f"{folder} is not made yet")
+    return ok("state", f"{folder} is yours alone" if os.path.isdir(folder) else f"{folder} does not exist yet")
 
 
-def database(here: Located) -> Finding:
-    """Whether the database can be read and is whole."""
+def check_database(here: Located) -> Finding:
+    """Check that the database can be read and is not damaged."""
     path = Path(state_dir(here.common_dir)) / DATABASE
     try:
         refuse_unproven(str(path.parent))
     except UnprovenStateError:
-        return warn("database", "was not looked at, since its folder is not proven to be yours")
+        return warn("database", "was not checked, because its folder is not proven to be yours")
     aside = kept_aside(path)
     if aside:
         return judge_database(str(path), "; ".join(aside), present=True)
@@ -78,9 +78,9 @@ def database(here: Located) -> Finding:
     return judge_database(str(path), remedy if damage else None, present=True)
 
 
-def disk(here: Located) -> Finding:
-    """The room that is left for the state of the repository."""
+def check_disk(here: Located) -> Finding:
+    """Check the space that is left for the state of the repository."""
     folder = state_dir(here.common_dir)
     found = os.statvfs(folder if os.path.isdir(folder) else here.common_dir)
-    # Some file systems, such as btrfs, make inodes as they need them and count none.
+    # Some file systems, such as btrfs, create inodes on demand and report a count of zero.
     return judge_space(folder, found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None)

@@ -1,4 +1,4 @@
-"""What the machine brings: git and the checkouts it lists, time zones, limits."""
+"""Checks of the machine: git and the checkouts that it lists, time zones, limits."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from brief.support.zone import find_zone, zone, zone_doubt
 _ANY_ZONE = "America/New_York"
 
 
-def git(here: Located | None) -> Finding:
-    """The git on PATH."""
+def check_git(here: Located | None) -> Finding:
+    """Check the version of the git on PATH."""
     try:
-        told = run(["--version"], here.root if here else "/").decode("utf-8", "replace").strip()
+        printed = run(["--version"], here.root if here else "/").decode("utf-8", "replace").strip()
     except GitError as fault:
         return fail("git", fault.sentence)
-    found = re.search(r"(\d+)\.(\d+)", told)
-    return judge_git((int(found[1]), int(found[2])) if found else None, told, OLDEST)
+    found = re.search(r"(\d+)\.(\d+)", printed)
+    return judge_git((int(found[1]), int(found[2])) if found else None, printed, OLDEST)
 
 
-def zones(here: Located | None) -> Finding:
-    """The zone in force. A policy's zone that does not exist is among the faults of the policy, as a key it drops."""
+def check_zones(here: Located | None) -> Finding:
+    """Check the time zone in force. A zone that does not exist is a fault of the policy, which drops the key."""
     policy = read_policy(here.root) if here else None
     settings = policy.settings if policy else Settings()
     fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
@@ -40,12 +40,12 @@ def zones(here: Located | None) -> Finding:
     return judge_zones(name, told, has_tzdata=find_zone(_ANY_ZONE) is not None)
 
 
-def listed(here: Located) -> Finding:
-    """The checkouts, as git lists them."""
+def check_worktrees(here: Located) -> Finding:
+    """Check the checkouts that git lists."""
     try:
         checkouts = worktrees(here.common_dir)
     except GitError as fault:
-        return fail("worktrees", f"{fault.sentence}; git fsck and git worktree repair tell more")
+        return fail("worktrees", f"{fault.sentence}; try git fsck and git worktree repair")
     lost = [one for one in checkouts if not one.bare and (one.gone or one.prunable is not None)]
     return judge_worktrees(
         len(checkouts),
@@ -54,7 +54,7 @@ def listed(here: Located) -> Finding:
     )
 
 
-def descriptors() -> Finding:
-    """How many files a server started from here may have open."""
+def check_descriptors() -> Finding:
+    """Check how many files a server started from here may open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return judge_descriptors(None if soft == resource.RLIM_INFINITY else soft)

@@ -1,4 +1,4 @@
-"""The lease, the server that it names, its socket, and the folder for sockets."""
+"""Checks of the server: the lease, the server that it names, its socket, and the folder of sockets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from brief.server.runtime import runtime_folder
 _ANY_EPOCH = 10**12
 
 
-def lease(here: Located) -> Finding:
-    """Who holds the repository."""
+def check_lease(here: Located) -> Finding:
+    """Check who holds the repository."""
     record, absence = _record(here)
     folder = state_dir(here.common_dir)
     damaged = os.path.lexists(f"{folder}/lease.json")
@@ -28,8 +28,8 @@ def lease(here: Located) -> Finding:
     return judge_lease(record, absence, running=running, startable=writable and not damaged)
 
 
-def server(here: Located) -> Finding:
-    """Whether the holder answers, and with which version."""
+def check_server(here: Located) -> Finding:
+    """Check that the holder answers, and its version."""
     record, absence = _record(here)
     if record is None:
         damaged = os.path.lexists(f"{state_dir(here.common_dir)}/lease.json")
@@ -38,17 +38,17 @@ def server(here: Located) -> Finding:
     return judge_server(status, why, __version__, running=_may_run(record))
 
 
-def socket(here: Located) -> Finding:
-    """Whether the socket is there and its user's alone."""
+def check_socket(here: Located) -> Finding:
+    """Check that the socket exists and belongs to the user alone."""
     record, _ = _record(here)
     if record is None:
-        return ok("socket", "there is none, since no lease names one")
+        return ok("socket", "there is none, because no lease names one")
     path = record["socket"]
     return judge_socket(path, _found(path), _found(os.path.dirname(path)), os.getuid(), running=_may_run(record))
 
 
-def runtime(here: Located | None) -> Finding:
-    """The folder in which a server would put its socket; it is made, as a server would make it."""
+def check_runtime(here: Located | None) -> Finding:
+    """Check the folder in which a server would create its socket. Creates the folder, as a server would."""
     try:
         folder = runtime_folder(os.environ, socket_name(here.common_dir if here else "/", _ANY_EPOCH))
     except RuntimeFolderError as fault:
@@ -57,7 +57,7 @@ def runtime(here: Located | None) -> Finding:
 
 
 def _may_run(record: dict[str, Any]) -> bool:
-    """Whether the process of the record runs, as far as can be told: only one that is proven gone does not."""
+    """Whether the process of the record may be running. False only if it is proven gone."""
     return recorded_process(record) is not ABSENT
 
 
@@ -69,7 +69,7 @@ def _record(here: Located) -> tuple[dict[str, Any] | None, str]:
 
 
 def _found(path: str) -> tuple[int, int] | None:
-    """Mode and owner of what lies at the path itself."""
+    """Mode and owner of the file at the path. Links are not followed."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""What waits to be merged into the base: surveyed by git, kept as an observation that says when it was made."""
+"""The branches that wait to be merged into the base: surveyed with git, stored as a dated observation."""

@@ -1,4 +1,4 @@
-"""The observation: what waited to be merged, and when that was seen. One JSON file, written whole or not at all."""
+"""The observation: the branches that waited to be merged, and when that was read. A JSON file, written atomically."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ObservationError(MajordomusError):
 class Observation(Wire):
     """The queue as it was at `observed_at`, in the order of merging.
 
-    `base` is a short branch name, `base_sha` the commit it stood at; `omitted` counts the branches that are not among
-    the entries although they are ahead of the base, or may be; `unread` names those of them that git could not read;
-    `gaps` are sentences on what else may be missing, how many branches is not known.
+    `base` is a short branch name and `base_sha` its commit. `omitted` counts the branches that are, or may be, ahead of
+    the base but are not among the entries. `unread` names the omitted branches that git could not read. `gaps` are
+    sentences about further branches that may be missing, of which the number is unknown.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
@@ -42,17 +42,17 @@ class Observation(Wire):
 
     @property
     def next(self) -> str | None:
-        """The branch to merge first: of those that hold all of the base, or else of all, the oldest."""
+        """The branch to merge first: the oldest of those that contain the whole base, else the oldest of all."""
         return self.entries[0].name if self.entries else None
 
     def data(self) -> IntegrationData:
-        """The observation as a brief carries it."""
+        """The observation as the data of a section."""
         return IntegrationData(
             open=len(self.entries) + self.omitted, next=self.next, observed_at=self.observed_at, queue=self.entries
         )
 
     def write(self, path: str) -> None:
-        """Put the observation at `path`; raises ObservationError."""
+        """Write the observation to `path`. Raises ObservationError."""
         try:
             replace(path, self.model_dump_json().encode())
         except OSError as error:
@@ -60,7 +60,7 @@ class Observation(Wire):
 
 
 def read(path: str) -> Observation | None:
-    """The observation at `path`, None where none was made yet; raises ObservationError for anything else there."""
+    """Read the observation at `path`. None if there is none yet; raises ObservationError if it cannot be read."""
     try:
         content = read_bounded(path, _MOST)
     except FileNotFoundError:

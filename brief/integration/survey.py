@@ -1,4 +1,4 @@
-"""Which local branches hold what the base does not, asked of git alone."""
+"""Survey, with git alone, which local branches contain commits that the base lacks."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class _Branch:
 
 
 def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -> Observation:
-    """Survey the local branches against `base`, a full ref name; `now` is stamped on the observation.
+    """Survey the local branches against `base`, a full ref name. `now` becomes the time of the observation.
 
-    The 200 branches with the newest commits are looked at, in that order, for at most `budget_s` seconds; the others
-    that are ahead, and those that cannot be read or whose commit is missing, are counted as omitted. Raises NotFoundError for a base without
-    a commit, GitError.
+    The 200 branches with the newest commits are read, newest first, for at most `budget_s` seconds. The other branches
+    that are ahead, and those that cannot be read or whose commit is missing, are counted as omitted. Raises
+    NotFoundError if the base has no commit, GitError.
     """
     end = time.monotonic() + budget_s
     with quarantine(common_dir) as env:
         git = _Git(common_dir, env, end)
         base_sha = _commit_of(git, base)
-        lost = _lost(git, base_sha)
+        lost = _count_lost(git, base_sha)
         ahead = _ahead(git, base, base_sha)
         entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
     unread, gaps = _unread(git)
@@ -53,7 +53,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
         base=wire(short_name(base)),
         base_sha=base_sha,
         provider="git",
-        entries=tuple(sorted(entries, key=_turn)),
+        entries=tuple(sorted(entries, key=_merge_order)),
         omitted=len(ahead) + lost + len(unread) - len(entries),
         unread=unread,
         gaps=gaps,
@@ -62,7 +62,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """git in one repository, under one environment, until one moment of the monotonic clock; it keeps what git warned."""
+    """Runs git in one repository and environment until `end` on the monotonic clock, and collects its warnings."""
 
     common_dir: str
     env: Mapping[str, str]
@@ -84,23 +84,23 @@ def _commit_of(git: _Git, base: str) -> str:
     names = dict(line.split(b"\0") for line in found.splitlines())
     sha = names.get(os.fsencode(base))
     if sha is None:
-        raise NotFoundError(f"the base {wire(short_name(base))!r} has no commit, so nothing can be measured against it")
+        raise NotFoundError(f"the base {wire(short_name(base))!r} has no commit, so no branch can be compared with it")
     return sha.decode()
 
 
-def _lost(git: _Git, base_sha: str) -> int:
-    """How many branches lead to a commit that is missing: git leaves them out on either side without a word."""
-    every, held, ahead = (
+def _count_lost(git: _Git, base_sha: str) -> int:
+    """The number of branches whose commit is missing. Git silently lists them neither as merged nor as unmerged."""
+    every, merged, ahead = (
         set(git("for-each-ref", "--format=%(refname)", *side, HEADS).splitlines())
         for side in ((), (f"--merged={base_sha}",), (f"--no-merged={base_sha}",))
     )
-    return len(every - held - ahead)
+    return len(every - merged - ahead)
 
 
 def _unread(git: _Git) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The branches that git could not read, and a sentence for each other reason why some may be missing.
+    """The branches that git could not read, and a sentence for every other reason why branches may be missing.
 
-    git warns of a broken ref, and leaves out a folder of refs that it cannot open without a word.
+    Git warns of a broken ref, but silently skips a folder of refs that it cannot open.
     """
     names: set[str] = set()
     gaps = list(_closed_folders(git.common_dir))
@@ -119,14 +119,14 @@ def _closed_folders(common_dir: str) -> Iterator[str]:
     for _ in os.walk(f"{common_dir}/{HEADS}", onerror=failed.append):
         pass
     for error in failed:
-        # A folder may be removed meanwhile; where refs are kept in tables, refs/heads is a file.
+        # A folder may be removed meanwhile. In a repository with reftables, refs/heads is a file.
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
             folder = wire(os.path.relpath(error.filename, common_dir))
             yield f"the branches in {folder[:_MOST_OF_A_LINE]} could not be read: {error.strerror}"
 
 
 def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
-    """The branches with a commit that the base lacks, newest first; a name that stands for another branch is none."""
+    """The branches with a commit that the base lacks, newest first, without symbolic refs."""
     listed = git("for-each-ref", "--sort=-committerdate", f"--no-merged={base_sha}", f"--format={_FORMAT}", HEADS)
     branches = []
     for line in listed.splitlines():
@@ -138,7 +138,7 @@ def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
 
 
 def _moment(seconds: bytes) -> datetime | None:
-    """A commit may claim any time; one that no calendar holds is unknown."""
+    """The time of a commit. None if no calendar has it, since a commit may claim any number."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
@@ -146,7 +146,7 @@ def _moment(seconds: bytes) -> datetime | None:
 
 
 def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[QueueEntry]:
-    """One entry a branch, until the time is up."""
+    """An entry for each branch, until the time is up."""
     roots = {c.branch: c.root for c in worktrees(git.common_dir, git.left) if c.branch is not None and not c.gone}
     with contextlib.suppress(GitTimeoutError):
         for branch in branches:
@@ -166,7 +166,7 @@ def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[Queu
             )
 
 
-def _turn(entry: QueueEntry) -> tuple[bool, bool, datetime, str]:
-    """The order of merging: what holds all of the base first, then by age, the oldest first."""
+def _merge_order(entry: QueueEntry) -> tuple[bool, bool, datetime, str]:
+    """The order of merging: branches that contain the whole base first, then the oldest first."""
     unknown = entry.committed_at is None
     return (entry.behind > 0, unknown, entry.committed_at or datetime.max.replace(tzinfo=UTC), entry.name)

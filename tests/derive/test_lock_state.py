@@ -101,7 +101,7 @@ def test_a_killed_holder_leaves_a_stale_name(tmp_path: Path) -> None:
         process.wait()
         found = ask(tmp_path)
     assert (found.state, found.waiting) == ("stale", 1)
-    assert found.reason == "nobody holds derive.lock, but derive.json still names process 4242, which ended early"
+    assert found.reason == "nobody holds derive.lock, but derive.json still names process 4242, which did not finish"
 
 
 @pytest.mark.usefixtures("both")
@@ -123,7 +123,7 @@ def test_an_unreadable_name_does_not_free_the_lock(tmp_path: Path, content: byte
         found = ask(tmp_path)
     assert (found.state, found.holder, found.waiting) == ("held", None, 0)
     assert found.reason is not None
-    assert "so who holds the lock and who waits is not known" in found.reason
+    assert "so it is unknown who holds the lock and who waits" in found.reason
 
 
 def test_a_pipe_in_place_of_the_name_is_not_waited_for(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import brief
 from brief.core.model.health import Diagnosis
 from brief.doctor.examine import examine
-from brief.doctor.machine import descriptors
+from brief.doctor.machine import check_descriptors
 from brief.fastpath.known import ABSENT
 from brief.fastpath.lease import read_lease
 from brief.fastpath.locate import locate
@@ -101,7 +101,7 @@ def test_lease_of_odd_values(lab: Lab) -> None:
     (lab.state / "lease.json").write_text('{"socket": "/a\\u0000b", "epoch": 1, "pid": "x", "version": []}')
     told = findings(lab)
     assert told["lease"][0] == "fail"
-    assert not any("could not be looked at" in sentence for _, sentence in told.values())
+    assert not any("could not be checked" in sentence for _, sentence in told.values())
 
 
 @pytest.mark.parametrize("damage", ["garbage", "truncated", "newer", "foreign", "folder"])
@@ -203,14 +203,14 @@ def test_check_that_falls_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(os, "statvfs", fall)
     told = findings(lab)
     assert told["disk"][0] == "fail"
-    assert "could not be looked at: RuntimeError" in told["disk"][1]
+    assert "could not be checked: unexpected RuntimeError" in told["disk"][1]
     assert {level for name, (level, _) in told.items() if name != "disk"} == {"ok"}
 
 
 def test_unlimited_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     """No limit is a limit that nobody reaches."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert descriptors().level == "ok"
+    assert check_descriptors().level == "ok"
 
 
 def test_diagnosis_travels(lab: Lab) -> None:

@@ -62,7 +62,7 @@ def test_stale(tmp_path: Path, held: Callable[[], None]) -> None:
     found = asked(tmp_path)
     assert (found.status, found.headline, found.reason) == (Status.READ, "stale by /a, make", None)
     assert [row.text for row in found.rows] == [
-        "nobody holds derive.lock, but derive.json still names process 7, which ended early"
+        "nobody holds derive.lock, but derive.json still names process 7, which did not finish"
     ]
 
 
