@@ -11,8 +11,8 @@ from brief.core.wakes.state import WakeState
 from brief.handlers import heartbeat
 from brief.handlers import wakes as listed
 from brief.handlers.outbox import PromptToSubmit
-from brief.server.strain import SchedulerLoad
-from brief.server.wake_scheduler import Schedule
+from brief.server.wake_scheduler.run_faults import RunFaults
+from brief.server.wake_scheduler.schedule import Schedule
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -31,16 +31,16 @@ class Woken(repo_fixture.Place):
         super().__init__(lab, Board(database))
         self.steady = 1_000.0
         self.board.wakes = Wakes(database, lambda: self.steady)
-        self.strain = SchedulerLoad(self.clock)
+        self.faults = RunFaults(self.clock)
         self.service = RepositoryService(
             lab.common_dir,
             now=self.clock,
             sessions=self.board,
             absence=None,
             identity=repo_fixture.identity,
-            remarks=self.strain.remarks,
+            remarks=self.faults.remarks,
         )
-        self.schedule = Schedule(self.service, self.strain, holds=lambda: True)
+        self.schedule = Schedule(self.service, self.faults, holds=lambda: True)
         self.policy(ON)
         install_for_project(lab)
 

@@ -32,8 +32,8 @@ from brief.server.registry_entry import Listing
 from brief.server.runtime import runtime_folder, sweep
 from brief.server.serving import serving
 from brief.server.shutdown import Stopping
-from brief.server.strain import SchedulerLoad
-from brief.server.wake_scheduler import Schedule
+from brief.server.wake_scheduler.run_faults import RunFaults
+from brief.server.wake_scheduler.schedule import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.board import Board
@@ -122,7 +122,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
-    strain = SchedulerLoad(utc_now)
+    faults = RunFaults(utc_now)
     service = RepositoryService(
         lease.common_dir,
         now=utc_now,
@@ -131,10 +131,10 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         identity=holder.identity,
         composed=lambda request, brief: _composed(service, lines, request, brief),
         neighbours=lambda: _others(holder, neighbours),
-        remarks=lambda: (*holder.remarks(), *strain.remarks()),
+        remarks=lambda: (*holder.remarks(), *faults.remarks()),
         steady=boot_seconds,
     )
-    schedule = Schedule(service, strain, holds=lambda: holder.reason is None)
+    schedule = Schedule(service, faults, holds=lambda: holder.reason is None)
     web = WebServer(build(service, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
     listing = Listing(folder, holder, roots, service.context.worktrees)
     with contextlib.ExitStack() as leaving:

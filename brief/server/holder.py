@@ -15,8 +15,7 @@ from brief import __version__
 from brief.core.model.brief import AnsweredBy
 from brief.core.model.errors import EndingError, MajordomusError, SupersededError
 from brief.core.text.sanitize import wire
-from brief.server import tidying
-from brief.server.housekeeping import tend
+from brief.server.housekeeping import TIDY_SECONDS, tend, tidy
 from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import Made
 from brief.server.version_check import Installation
@@ -196,8 +195,8 @@ class Holder:
                 log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
             await in_thread(lambda: tend(service))
             if time.monotonic() >= self._tidy_from or service.clock.has_gone_back():
-                self._tidy_from = time.monotonic() + tidying.EVERY_SECONDS
-                await in_thread(lambda: tidying.tidy(service))
+                self._tidy_from = time.monotonic() + TIDY_SECONDS
+                await in_thread(lambda: tidy(service))
         except (MajordomusError, OSError) as fault:
             log.warning("not kept", extra={"reason": str(fault)})
 

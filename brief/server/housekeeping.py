@@ -1,13 +1,26 @@
-"""What a server does for its board at every look: note who is silent, close what has ended, store who was heard.
+"""What a server does for its board at every look, and what it puts away once an hour.
 
-And it tells who waits for a bug-dep that was set to done in a file of the repository's own folder.
+It notes who is silent, closes what has ended, stores who was heard, and tells who waits for a bug-dep that was set to done
+in a file. It puts away notices whose time is over, and what sessions saw that are long gone.
 """
 
 from __future__ import annotations
 
-from brief.handlers.fixes import tell_fixes_in
+import logging
+
+from brief.core.model.errors import MajordomusError
+from brief.core.policy.settings import Settings
+from brief.handlers.archiving import archive_expired, bring_back_early
+from brief.handlers.fixes import tell_fixes, tell_fixes_in
+from brief.notices.read_receipts import prune_seen
+from brief.sections.alerts import judged
 from brief.sections.notice_folders import own_folder
 from brief.service import RepositoryService
+from brief.support.leftovers import remove_leftovers
+
+TIDY_SECONDS = 3_600.0
+
+log = logging.getLogger(__name__)
 
 
 def tend(service: RepositoryService) -> None:
@@ -17,3 +30,30 @@ def tend(service: RepositoryService) -> None:
     service.end_lost()
     board.store_hearings()
     tell_fixes_in(service, (own_folder(service.context.state_dir),))
+
+
+def tidy(service: RepositoryService) -> None:
+    """Put away what is over, for every checkout by its own policy; one that cannot be looked at costs no other.
+
+    Checkouts that have their folders and settings in common are tidied once.
+    """
+    state_dir, now = service.context.state_dir, service.now()
+    prune_seen(state_dir, now)
+    for folder in (state_dir, f"{state_dir}/notices/active"):
+        remove_leftovers(folder, now)
+    tidied: set[tuple[tuple[str, ...], Settings]] = set()
+    for checkout in service.context.worktrees():
+        if checkout.bare or checkout.gone:
+            continue
+        try:
+            request = service.request_context(checkout.root)
+            query, what = request.query, (request.notice_folders, request.query.settings)
+            if what in tidied:
+                continue
+            tidied.add(what)
+            bring_back_early(service, query)
+            archive_expired(service, query, judged(service.context, query))
+            tell_fixes(service, query)
+        except MajordomusError as fault:
+            log.warning("not tidied", extra={"root": checkout.root, "reason": str(fault)})
+    service.clock.believe()

@@ -9,7 +9,7 @@ import pytest
 from brief.core.model.errors import ConflictError
 from brief.handlers.alerts import ListInputs, list_alerts
 from brief.handlers.locks import LocksInputs, PlaceInputs, list_locks, place_lock
-from brief.server.tidying import tidy
+from brief.server.housekeeping import tidy
 from brief.service import RepositoryService
 from repo_fixture import ANN, BEGIN, BOB, Place, identity
 

@@ -11,8 +11,7 @@ import pytest
 from brief.core.model.errors import StoreError
 from brief.handlers.alert_commands import AddInputs, NoticeInputs, add_alert, archive_alert, end_alert
 from brief.handlers.fixes import tell_fixes
-from brief.server.housekeeping import tend
-from brief.server.tidying import tidy
+from brief.server.housekeeping import tend, tidy
 from brief.sessions import follow_ups
 from brief.sessions.board import Board
 from brief.sessions.database import Database

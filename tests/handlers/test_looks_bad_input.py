@@ -42,7 +42,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         told.append(look.query.session or "")
         return await composed_wake(service, look)
 
-    for module in ("brief.server.wake_scheduler", "brief.handlers.outbox"):
+    for module in ("brief.server.wake_scheduler.schedule", "brief.handlers.outbox"):
         monkeypatch.setattr(f"{module}.composed_wake", counted)
     return told
 

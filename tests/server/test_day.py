@@ -101,7 +101,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(f"{where}.composed_wake", counted)
 
-    for where in ("brief.server.wake_scheduler", "brief.handlers.outbox"):
+    for where in ("brief.server.wake_scheduler.schedule", "brief.handlers.outbox"):
         counting(where)
     return told
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from brief.handlers.alerts import ListInputs, list_alerts
 from brief.notices.read_receipts import mark_seen
-from brief.server.tidying import tidy
+from brief.server.housekeeping import tidy
 from repo_fixture import ANN, BEGIN, BOB, Place
 from sandbox import Lab, until
 from serving import FAST_LOOKS, leave_notice, serve

@@ -14,8 +14,8 @@ import pytest
 
 from brief.core.wakes.state import Prompt
 from brief.handlers.waking import composed_wake
-from brief.server import wake_scheduler as module
-from brief.server.wake_scheduler import Schedule
+from brief.server.wake_scheduler import schedule as module
+from brief.server.wake_scheduler.schedule import Schedule
 from brief.service import RepositoryService, RequestContext
 from fake_clock import Clocked, clocked, run
 from repo_fixture import ANN, BEGIN, BOB
@@ -105,7 +105,7 @@ def test_next_server_keeps_the_cadence(place: Clocked) -> None:
             place.board.wakes._anchors.clear()  # what the process knew of its own clock
             place.steady = 0.0
             place.schedule.end()
-            place.schedule = Schedule(place.service, place.strain, holds=lambda: True)
+            place.schedule = Schedule(place.service, place.faults, holds=lambda: True)
             assert not await place.has_prompt()
         place.after(0.1)
         assert await place.has_prompt()
@@ -138,8 +138,8 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
         await begun.wait()
         for _ in range(2):
             place.after(20)
-            assert place.schedule._beats is not None
-            place.schedule._beats._scheduler.wakeup()
+            assert place.schedule._jobs is not None
+            place.schedule._jobs._scheduler.wakeup()
             await asyncio.sleep(0)
         let_go.set()
         assert await place.has_prompt()
@@ -259,7 +259,7 @@ def test_other_checkouts(place: Clocked) -> None:
 def test_server_that_holds_no_more(place: Clocked) -> None:
     """A superseded server queues nothing, and its schedule ends."""
     holds = True
-    schedule = Schedule(place.service, place.strain, holds=lambda: holds)
+    schedule = Schedule(place.service, place.faults, holds=lambda: holds)
 
     async def story() -> None:
         nonlocal holds
@@ -285,7 +285,7 @@ def test_look_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch, caplog
             raise RuntimeError("broken")
 
     monkeypatch.setenv("MAJORDOMUS_TEST_MINUTE_SECONDS", "0.06")
-    schedule = Schedule(place.service, place.strain, holds=lambda: looks < 2)
+    schedule = Schedule(place.service, place.faults, holds=lambda: looks < 2)
     monkeypatch.setattr(schedule, "look", failing)
     asyncio.run(schedule.keep())
     assert looks == 2

@@ -13,7 +13,7 @@ from brief.core.wakes.state import Entry
 TOLD_FOR = timedelta(days=1)
 
 
-class SchedulerLoad:
+class RunFaults:
     """The counts of one server. `now` is the wall clock; only the event loop writes, and any thread may read."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:

@@ -27,7 +27,7 @@ _FAULTS = {EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "overrun", EVENT
 _ENDS = (EVENT_JOB_EXECUTED, EVENT_JOB_ERROR, EVENT_JOB_MISSED)
 
 
-class Beats:
+class IntervalJobs:
     """Calls `beat` for each session at its interval, in the running event loop; `faulty` hears of what went wrong."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """The schedule of one server: a prompt into the outbox of each session that is to be woken, once an interval.
 
-When that is due is judged by `core/cadence.py` alone. APScheduler only calls at the time; a look of our own, by a clock
+When that is due is judged by `core/wakes/rules.py` alone. APScheduler only calls at the time; a look of our own, by a clock
 that is never set, adds and drops sessions and places the next beat anew wherever it is not when it should be: after a
 policy was changed, a brief was told by another channel, or a wall clock was set.
 """
@@ -21,13 +21,13 @@ from brief.core.wakes.rules import NOTHING, Queue, Rules, remaining, verdict
 from brief.core.wakes.state import Entry, Prompt, WakeState, begun_anew, unchanged
 from brief.core.wakes.state import beat as beaten
 from brief.handlers.waking import composed_wake, rules_in, unwritten_wake, why_untrusted
-from brief.server.strain import SchedulerLoad
+from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
 if TYPE_CHECKING:
-    from brief.server.beats import Beats
+    from brief.server.wake_scheduler.interval_jobs import IntervalJobs
 
 LOOKS_A_MINUTE = 6
 """How often the schedule looks whether its beats are where they should be."""
@@ -52,12 +52,12 @@ class _Plan:
 class Schedule:
     """Wakes the sessions of a desk, for as long as `holds` says that this server may write."""
 
-    def __init__(self, service: RepositoryService, strain: SchedulerLoad, holds: Callable[[], bool]) -> None:
+    def __init__(self, service: RepositoryService, faults: RunFaults, holds: Callable[[], bool]) -> None:
         self._service = service
-        self._strain = strain
+        self._faults = faults
         self._holds = holds
         self._wakes = service.board.wakes
-        self._beats: Beats | None = None
+        self._jobs: IntervalJobs | None = None
         self._off: set[str] = set()
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -75,31 +75,31 @@ class Schedule:
 
     def end(self) -> None:
         """Call for nobody any more."""
-        if self._beats is not None:
-            self._beats.end()
-            self._beats = None
+        if self._jobs is not None:
+            self._jobs.end()
+            self._jobs = None
 
     async def look(self) -> None:
         """Give every session that is to be woken its beats, in their place, and all others none."""
         plans = await in_thread(self._plans)
-        if self._beats is None:
+        if self._jobs is None:
             if not plans:
                 return
-            self._beats = await _begun(self.beat, self._strain.fault)
-        for session in self._beats.sessions() - plans.keys():
-            self._beats.drop(session)
+            self._jobs = await _begun(self.beat, self._faults.fault)
+        for session in self._jobs.sessions() - plans.keys():
+            self._jobs.drop(session)
         for session, plan in plans.items():
-            if not self._beats.is_under_way(session):
-                self._place(self._beats, session, plan)
+            if not self._jobs.is_under_way(session):
+                self._place(self._jobs, session, plan)
 
-    def _place(self, beats: Beats, session: str, plan: _Plan) -> None:
+    def _place(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._service.now())
         is_due = isinstance(verdict(plan.waking.cadence, plan.rules, now, plan.called), Queue)
         left = NOTHING if is_due else remaining(plan.waking.anchor, plan.rules.interval, now)
-        placed = beats.next(session)
+        placed = jobs.next(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
-        if not is_in_place or beats.interval(session) != plan.rules.interval:
-            beats.place(session, now.wall + left, plan.rules.interval)
+        if not is_in_place or jobs.interval(session) != plan.rules.interval:
+            jobs.place(session, now.wall + left, plan.rules.interval)
 
     def _plans(self) -> dict[str, _Plan]:
         """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
@@ -176,7 +176,7 @@ class Schedule:
         The checkout of the session where a wake is due and its prompt must be composed first, else None.
         """
         checkout, entries = await in_thread(lambda: self._beaten(session, composed))
-        self._strain.count(entries)
+        self._faults.count(entries)
         return checkout
 
     def _beaten(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
@@ -191,7 +191,9 @@ class Schedule:
         return checkout if isinstance(verdict(waking.cadence, rules, now, called), Queue) else None, entries
 
 
-async def _begun(beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]) -> Beats:
+async def _begun(
+    beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]
+) -> IntervalJobs:
     """The beats of nobody yet; what they are made of is loaded beside the loop, which goes on answering."""
-    module = await in_thread(lambda: importlib.import_module("brief.server.beats"))
-    return cast("type[Beats]", module.Beats)(beat, faulty)
+    module = await in_thread(lambda: importlib.import_module("brief.server.wake_scheduler.interval_jobs"))
+    return cast("type[IntervalJobs]", module.IntervalJobs)(beat, faulty)

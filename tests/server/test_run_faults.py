@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from brief.core.wakes.rules import Skip
 from brief.core.wakes.state import Entry
-from brief.server.strain import SchedulerLoad
+from brief.server.wake_scheduler.run_faults import RunFaults
 from samples import NOW
 
 
@@ -16,25 +16,25 @@ class Clock:
 
 def test_nothing_went_wrong() -> None:
     """A schedule that runs as it should says nothing."""
-    strain = SchedulerLoad(lambda: NOW)
-    strain.count([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
-    assert strain.remarks() == ()
+    faults = RunFaults(lambda: NOW)
+    faults.count([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
+    assert faults.remarks() == ()
 
 
 def test_what_went_wrong() -> None:
     """Each kind is counted and told, for a day after the last."""
     clock = Clock()
-    strain = SchedulerLoad(lambda: clock.now)
-    strain.count([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
-    strain.fault("missed", None)
-    strain.fault("overrun", None)
-    strain.fault("failed", RuntimeError("bad \x1b[31mday"))
-    strain.fault("failed", RuntimeError("worse"))
-    assert strain.remarks() == (
+    faults = RunFaults(lambda: clock.now)
+    faults.count([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
+    faults.fault("missed", None)
+    faults.fault("overrun", None)
+    faults.fault("failed", RuntimeError("bad \x1b[31mday"))
+    faults.fault("failed", RuntimeError("worse"))
+    assert faults.remarks() == (
         "schedule: 1 run made up, 26 skipped",
         "schedule: 1 run left out, the one before it still going on",
         "schedule: 1 run missed",
         "schedule: 2 runs failed, the last with RuntimeError: worse",
     )
     clock.now += timedelta(days=1, seconds=1)
-    assert strain.remarks() == ()
+    assert faults.remarks() == ()
