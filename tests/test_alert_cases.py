@@ -262,7 +262,7 @@ MALFORMED = {
     "a list": ("---\n- kind\n- alert\n---\n", 'the front matter is ["kind", "alert"] and must be keys'),
     "kind twice": ("---\nkind: lock\nkind: alert\n---\n", 'the key "kind" stands on line 2 and again on line 3'),
     "cut in half": ("---\nkind: lock\ncompo", "the front matter is never closed"),
-    "a title of 5 MB": (f"---\ntitle: {'x' * 5_000_000}\n---\n", "more than the 262,144 that are read"),
+    "a title of 5 MB": (f"---\ntitle: {'x' * 5_000_000}\n---\n", "more than the limit of 262,144"),
 }
 
 

@@ -72,7 +72,7 @@ def read_lock(state_dir: str) -> DeriveState:
         before = _is_held(lock, claimed=False)
         names, fault = _read(record)
         after = _is_held(lock, claimed=names.holder is not None)
-        # The lock was taken or released while we read: the two files may not agree, so read both again.
+        # Otherwise the lock was taken or released while we read, and the two files may not agree: read both again.
         if before == after:
             break
     return _state_of(names, fault, held=after)

@@ -1,1 +1,1 @@
-"""Small tools: bounded reads, atomic writes, caches, threads, the zone."""
+"""Small tools: bounded reads, atomic writes, caches, threads, clocks and the time zone."""

@@ -1,8 +1,8 @@
-"""Blocking work in a daemon thread of its own, awaited from the event loop.
+"""Blocking work in a daemon thread, awaited from the event loop.
 
-An executor would do, but the interpreter waits for its threads at the end, so one hanging file system would keep the
-process alive for ever. The pool is unbounded, so hung threads cannot exhaust it. An idle thread takes further work for a
-while, since starting one costs as much as answering a small question.
+An executor would not do: the interpreter waits for its threads at exit, so one hanging file system would keep the
+process alive forever. The pool is unbounded, so hung threads cannot exhaust it. Idle threads are reused for a while,
+since starting one costs as much as answering a small request.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Work = Callable[[], None]
 
 
 def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """A future of what `work` returns or raises. Cancelling it does not stop the thread."""
+    """Run `work` in a thread. The future gets what it returns or raises; cancelling it does not stop the thread."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 
     def run() -> None:
         try:
             settle, outcome = future.set_result, work()
-        except BaseException as fault:  # noqa: BLE001 - whatever it raises belongs to whoever awaits it
-            _later(loop, future, future.set_exception, _bearable(fault))
+        except BaseException as fault:  # noqa: BLE001 - every exception goes to the awaiting caller
+            _settle_in_loop(loop, future, future.set_exception, _without_stop_iteration(fault))
         else:
-            _later(loop, future, settle, outcome)
+            _settle_in_loop(loop, future, settle, outcome)
 
     try:
         _workers.begin(run)
@@ -42,52 +42,52 @@ def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
 
 
 class Workers:
-    """Threads that do work which never raises, as many as are needed at a time."""
+    """An unbounded pool of threads, for work that never raises."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._idle: list[SimpleQueue[Work]] = []
 
     def begin(self, work: Work) -> None:
-        """Have it done at once, by the thread that was idle last, so that those too many end, or by a new one."""
+        """Start the work at once, in the thread that became idle last, so that surplus ones time out, or in a new one."""
         with self._lock:
-            given = self._idle.pop() if self._idle else None
-        if given is not None:
-            given.put(work)
+            inbox = self._idle.pop() if self._idle else None
+        if inbox is not None:
+            inbox.put(work)
             return
-        given = SimpleQueue()
-        given.put(work)
-        threading.Thread(target=self._work, args=(given,), daemon=True).start()
+        inbox = SimpleQueue()
+        inbox.put(work)
+        threading.Thread(target=self._work, args=(inbox,), daemon=True).start()
 
-    def _work(self, given: SimpleQueue[Work]) -> None:
-        while (work := self._next(given)) is not None:
+    def _work(self, inbox: SimpleQueue[Work]) -> None:
+        while (work := self._next(inbox)) is not None:
             work()
-            del work  # or what it refers to would be kept for as long as the thread waits
+            del work  # do not keep alive what it refers to while the thread is idle
             with self._lock:
-                self._idle.append(given)
+                self._idle.append(inbox)
 
-    def _next(self, given: SimpleQueue[Work]) -> Work | None:
-        """What a thread is given; None where that is nothing for a while."""
+    def _next(self, inbox: SimpleQueue[Work]) -> Work | None:
+        """The thread's next work. None if it gets none for a while."""
         with contextlib.suppress(Empty):
-            return given.get(timeout=IDLE_SECONDS)
+            return inbox.get(timeout=IDLE_SECONDS)
         with self._lock:
-            if given in self._idle:
-                self._idle.remove(given)
+            if inbox in self._idle:
+                self._idle.remove(inbox)
                 return None
-        return given.get()  # it was taken just now, and is given work
+        return inbox.get()  # `begin` took this inbox just now and is about to put work into it
 
 
 _workers = Workers()
 
 
-def _bearable(fault: BaseException) -> BaseException:
-    """The fault, but for StopIteration: no future takes that, and whoever awaits would wait for ever."""
+def _without_stop_iteration(fault: BaseException) -> BaseException:
+    """The exception, with StopIteration replaced: a future refuses that, and its caller would wait forever."""
     return RuntimeError(repr(fault)) if isinstance(fault, StopIteration) else fault
 
 
-def _later(
+def _settle_in_loop(
     loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], settle: Callable[[Any], None], outcome: object
 ) -> None:
-    # The loop may have ended meanwhile, and then nobody waits for the outcome.
+    # The loop may have closed meanwhile, and then nobody waits for the outcome.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(lambda: None if future.done() else settle(outcome))

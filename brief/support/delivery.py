@@ -1,8 +1,8 @@
-"""What is noted only once an answer has reached its reader, so that nothing counts as told that nobody read.
+"""Work that is done only after an answer has reached its reader, so that nothing unread counts as delivered.
 
-A handler composes an answer in a `turn` and leaves the notes there. Whoever carries the answer to its reader opens
-`delivering` around the handler and concludes it with what became of the answer; where nobody does, the caller itself is
-the reader, and the notes are made at once. In doubt nothing is noted, and all is told again.
+A handler composes its answer in a `turn` and adds its notes there. Whoever transmits the answer wraps the handler in
+`delivering` and concludes the delivery with its outcome. Without that, the caller itself is the reader, and the notes
+run at once. If it is doubtful whether the answer was read, nothing is noted, and its content is delivered again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from contextvars import ContextVar
 from enum import Enum
 
 TURN_SECONDS = 0.25
-"""How long an answer waits until it is known what became of the one before it to the same session."""
+"""How long an answer waits for the outcome of the previous answer to the same session."""
 
 Note = Callable[[], Awaitable[object]]
-"""What is to be noted; it raises nothing."""
+"""A piece of work to do after a delivery. It must not raise."""
 
 
 class Reached(Enum):
-    """What became of an answer; UNREAD is proven, and in DOUBT it may have been read in part or in whole."""
+    """The outcome of a delivery. UNREAD is proven; in DOUBT the answer may have been read, in part or in whole."""
 
     READ = "read"
     UNREAD = "unread"
@@ -38,20 +38,20 @@ class Delivery:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether anything depends on what becomes of the answer."""
+        """Whether anything depends on the outcome."""
         return bool(self._when_read or self._when_unread or self._leave)
 
     def add(self, notes: list[Note], leave: Callable[[], None]) -> None:
-        """Make these notes once the answer was read, and `leave` in any case."""
+        """Run the notes if the answer was read, and `leave` in any case."""
         self._when_read += notes
         self._leave.append(leave)
 
     def add_if_unread(self, note: Note) -> None:
-        """Make this note once it is proven that nobody read the answer."""
+        """Run the note if it is proven that nobody read the answer."""
         self._when_unread.append(note)
 
     async def conclude(self, reached: Reached) -> None:
-        """Make the notes that what became of the answer calls for."""
+        """Run the notes for this outcome."""
         notes = {Reached.READ: self._when_read, Reached.UNREAD: self._when_unread, Reached.DOUBT: []}[reached]
         try:
             for note in notes:
@@ -66,7 +66,7 @@ _current: ContextVar[Delivery | None] = ContextVar("delivery", default=None)
 
 @contextlib.contextmanager
 def delivering(delivery: Delivery) -> Iterator[None]:
-    """Collect what is to be noted of the answer that is composed in this block; whoever opens it concludes it."""
+    """Collect the notes of the answer that is composed in this block. The caller then concludes the delivery."""
     token = _current.set(delivery)
     try:
         yield
@@ -75,23 +75,23 @@ def delivering(delivery: Delivery) -> Iterator[None]:
 
 
 def if_unread(note: Note) -> None:
-    """Make this note once it is proven that nobody read the answer that is being composed."""
+    """Run the note if it is proven that nobody read the answer that is being composed."""
     delivery = _current.get()
     if delivery is not None:
         delivery.add_if_unread(note)
 
 
 class Turns:
-    """The answers that sessions wait for, one at a time for each, so that nothing is told in two of them.
+    """One answer at a time for each session, so that nothing is delivered in two answers. For one event loop.
 
-    For one event loop. A turn ends when it is known what became of its answer; the next waits for that for a moment only.
+    A turn ends when the outcome of its answer is known. The next turn waits for that, but at most TURN_SECONDS.
     """
 
     def __init__(self) -> None:
         self._taken: dict[str, asyncio.Event] = {}
 
     async def settle(self, session: str | None) -> None:
-        """Wait, for at most TURN_SECONDS, until it is known what became of the last answer to a session."""
+        """Wait, at most TURN_SECONDS, for the outcome of the last answer to a session."""
         taken = self._taken.get(session) if session is not None else None
         if taken is not None:
             with contextlib.suppress(TimeoutError):
@@ -99,7 +99,7 @@ class Turns:
 
     @contextlib.asynccontextmanager
     async def turn(self, session: str | None) -> AsyncIterator[list[Note]]:
-        """Compose for a session; what is put into the list is done once the answer was read."""
+        """Compose an answer for a session. The notes put into the list run once the answer was read."""
         await self.settle(session)
         leave = self._take(session)
         notes: list[Note] = []
@@ -114,7 +114,7 @@ class Turns:
             await delivery.conclude(Reached.READ)
 
     def _take(self, session: str | None) -> Callable[[], None]:
-        """Take the turn of a session; what is given back ends it."""
+        """Begin the turn of a session. Calling the result ends it."""
         if session is None:
             return lambda: None
         taken = self._taken[session] = asyncio.Event()

@@ -1,7 +1,7 @@
-"""Whether this process may write for its repository: a server only while it holds the lease (a fencing check).
+"""The fencing check: a server may write for its repository only while it holds the lease.
 
-Every write of a file goes through `refuse_if_superseded`, right before what makes it visible. A command that is no
-server holds no lease, and nothing is refused to it.
+Every write of a file calls `refuse_if_superseded` right before the step that makes it visible. A command that is not a
+server holds no lease and is never refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _holds: list[Callable[[], bool]] = []
 
 @contextlib.contextmanager
 def held_by(is_held: Callable[[], bool]) -> Iterator[None]:
-    """For as long as the block runs, refuse every write of this process at a moment when `is_held` says no."""
+    """While the block runs, refuse this process's writes whenever `is_held` returns False."""
     _holds.append(is_held)
     try:
         yield
@@ -25,7 +25,7 @@ def held_by(is_held: Callable[[], bool]) -> Iterator[None]:
 
 
 def refuse_if_superseded() -> None:
-    """Raise SupersededError where this process serves a repository whose lease it does not hold (any more)."""
+    """Raise SupersededError if this process serves a repository whose lease it does not hold, or no longer holds."""
     if not all(is_held() for is_held in _holds):
         raise SupersededError(
             "this server no longer holds its repository and writes nothing more; run majordomus serve ensure and ask again"

@@ -1,4 +1,4 @@
-"""Folders reached step by step from one that is trusted, so that no link on the way leads out of it."""
+"""Folders opened component by component from a trusted one, so that no link on the way leads out of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class LinkInTheWayError(MajordomusError):
-    """A link stands where a folder was expected, and is not followed."""
+    """There is a link where a folder was expected. Links are not followed."""
 
     exit_code = USAGE
     http_status = 400
@@ -21,16 +21,17 @@ class LinkInTheWayError(MajordomusError):
 
 @contextmanager
 def opened(base: Path, steps: Sequence[str], *, make: bool) -> Iterator[int]:
-    """A descriptor of the folder `steps` below `base`; each step is a real folder, made where it is missing and `make`.
+    """Open the folder `steps` below `base` without following links, and yield its descriptor.
 
-    Raises LinkInTheWayError, and OSError: FileNotFoundError where a step is missing and not made.
+    With `make`, missing folders are created. Raises LinkInTheWayError, and OSError: FileNotFoundError if a folder is
+    missing and not to be created.
     """
     here = base
     descriptor = os.open(base, _ANY)
     try:
         for name in steps:
             here /= name
-            inner = _step(descriptor, name, here, make=make)
+            inner = _open_step(descriptor, name, here, make=make)
             os.close(descriptor)
             descriptor = inner
         yield descriptor
@@ -38,10 +39,10 @@ def opened(base: Path, steps: Sequence[str], *, make: bool) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _step(parent: int, name: str, here: Path, *, make: bool) -> int:
+def _open_step(parent: int, name: str, here: Path, *, make: bool) -> int:
     if here.is_symlink():
         raise LinkInTheWayError(
-            f"{here}: a link is in the way and is not followed; make it a folder, then run this again"
+            f"{here}: a link is in the way and is not followed; replace it with a folder and try again"
         )
     if make:
         with suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""Where the person's own files are: their home, which no current folder decides."""
+"""The person's home folder, independent of the current folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def home_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """HOME where that is a whole path, else the home of this user's account; `/` where neither names one."""
+    """HOME if it is an absolute path, else the home of the user's account, else `/`."""
     named = environ.get("HOME", "")
     if os.path.isabs(named):
         return Path(named)
     try:
         account = pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:  # a number without an account, as in containers
+    except KeyError:  # a user id without an account, as in containers
         account = ""
     return Path(account if os.path.isabs(account) else "/")

@@ -1,4 +1,4 @@
-"""What a kill leaves of a file that was being written: temporary files beside it, removed by name, age and owner."""
+"""Remove the temporary files that killed processes left, which are known by name, age and owner."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from datetime import datetime, timedelta
 from brief.support.fence import refuse_if_superseded
 
 KEPT = timedelta(minutes=10)
-"""How long a file may be under way; each takes far less than a second."""
+"""The age up to which a temporary file may still be in use. Writing one takes far less than a second."""
 
 _NAME = re.compile(r"\.[a-z0-9_]{8}\.tmp")
 
 
 def remove_leftovers(folder: str, now: datetime) -> int:
-    """Remove temporary files of `support/files.py` that are older than ten minutes; how many they were.
+    """Remove the temporary files of `support/files.py` that are older than ten minutes. Returns their number.
 
-    Only in a folder that is the user's own and that nobody else can write. Raises SupersededError.
+    Does nothing unless the folder belongs to the user and nobody else can write to it. Raises SupersededError.
     """
     oldest = (now - KEPT).timestamp()
     try:
@@ -27,12 +27,12 @@ def remove_leftovers(folder: str, now: datetime) -> int:
     except OSError:
         return 0
     try:
-        return sum(_removed(descriptor, name, oldest) for name in _names(descriptor))
+        return sum(_remove_if_old(descriptor, name, oldest) for name in _temporary_names(descriptor))
     finally:
         os.close(descriptor)
 
 
-def _names(descriptor: int) -> list[str]:
+def _temporary_names(descriptor: int) -> list[str]:
     found = os.fstat(descriptor)
     if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return []
@@ -41,7 +41,7 @@ def _names(descriptor: int) -> list[str]:
     return []
 
 
-def _removed(descriptor: int, name: str, oldest: float) -> bool:
+def _remove_if_old(descriptor: int, name: str, oldest: float) -> bool:
     with contextlib.suppress(OSError):
         found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mtime < oldest:

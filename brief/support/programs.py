@@ -1,8 +1,8 @@
-"""The programs of others that are started: found on PATH, and never in the repository that is asked about.
+"""Find external programs on PATH, but never inside the repository in question.
 
-A repository must not decide what runs by being looked at. So folders of PATH are passed over that the current folder
-would decide (empty or relative), that lie in a checkout of the repository or in its git folder, or that anybody may
-write into and another user owns.
+Reading a repository must not run a program of its choice. So these folders of PATH are skipped: empty or relative ones,
+which depend on the current folder; those in a checkout of the repository or in its git folder; and those that everybody
+may write to and that another user owns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 KEPT_SECONDS = 10.0
-"""How long at most what is known of where folders lie is taken for true: a survey starts hundreds of processes."""
+"""How long answers about folders are cached at most, since a survey starts hundreds of processes."""
 
 _STEERING = ("GIT_", "PYTHON")
 _KEPT = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
@@ -30,7 +30,10 @@ _DEFAULT = "/usr/local/bin:/usr/bin:/bin"
 
 
 def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ) -> Reading[str]:
-    """The absolute path of a program that may be started for the repository around `folder`; unknown where a folder hides it."""
+    """The absolute path of a program that may be started for the repository around `folder`.
+
+    Unknown if it was not found, but a folder of PATH could not be searched.
+    """
     hidden, now = None, _now()
     repository = _repository(folder, now)
     for place in _folders(environ.get("PATH", _DEFAULT), repository, now):
@@ -40,7 +43,7 @@ def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as fault:
-            hidden = hidden or f"{place} cannot be looked into ({fault.strerror})"
+            hidden = hidden or f"{place} cannot be searched ({fault.strerror})"
             continue
         if stat.S_ISREG(mode) and os.access(path, os.X_OK) and not _is_within(path, repository, now):
             return Known(path)
@@ -48,16 +51,16 @@ def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ
 
 
 def search_path(folder: str, environ: Mapping[str, str] = os.environ) -> str:
-    """PATH for a process that is started for the repository around `folder`: without what is passed over."""
+    """PATH for a process that is started for the repository around `folder`, without the skipped folders."""
     now = _now()
     return os.pathsep.join(_folders(environ.get("PATH", _DEFAULT), _repository(folder, now), now))
 
 
 def environment_for(folder: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables for a process that is started for the repository around `folder`.
+    """The environment for a process that is started for the repository around `folder`.
 
-    Left out is what would lead git to another repository, index or trace file, what steers Python, and the name of a file
-    or folder that the current folder or the repository would decide. A home in its own repository stays.
+    It lacks the variables that point git to another repository, index or trace file, those that control Python, and
+    paths that are relative or lead into the repository. HOME may lie in the repository.
     """
     now = _now()
     repository = _repository(folder, now)
@@ -70,7 +73,7 @@ def environment_for(folder: str, environ: Mapping[str, str] = os.environ) -> dic
 
 
 def repository_around(folder: str) -> str | None:
-    """The git folder that the checkouts around `folder` share, or that it lies in; None where it is in no repository."""
+    """The common git folder of the checkout around `folder`, or the git folder that contains it. None outside both."""
     try:
         return locate(folder).common_dir
     except NotLocatedError:
@@ -79,19 +82,19 @@ def repository_around(folder: str) -> str | None:
 
 
 def is_inside(path: str, repository: str | None) -> bool:
-    """Whether a real path lies in a git folder or in any of its checkouts; where that cannot be told, it may."""
+    """Whether a resolved path lies in a git folder or in one of its checkouts. True if that is unknown."""
     if repository is None:
         return False
     return any(each == repository or _is_checkout_of(each, repository) for each in _upwards(path))
 
 
 def _now() -> int:
-    """Which span of `KEPT_SECONDS` it is: what was found out in an earlier one is found out anew."""
+    """The number of the current span of KEPT_SECONDS. In a cache key, it expires the entries of earlier spans."""
     return int(time.monotonic() / KEPT_SECONDS)
 
 
 @lru_cache(maxsize=256)
-def _repository(folder: str, now: int) -> str | None:  # noqa: ARG001 - it only bounds how long the answer is kept
+def _repository(folder: str, now: int) -> str | None:  # noqa: ARG001 - it only expires the cache
     return repository_around(folder)
 
 
@@ -110,7 +113,7 @@ def _may_be_searched(folder: str, repository: str | None) -> bool:
         return False
     try:
         found = os.stat(folder)
-    except OSError:  # nothing is found in it, or whoever looks tells why not
+    except OSError:  # nothing will be found in it, or the search will say why
         return True
     is_anybodys = bool(found.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
     return not is_anybodys and not is_inside(os.path.realpath(folder), repository)

@@ -1,4 +1,4 @@
-"""A map with room for so many entries: a further one takes the place of the one that was set longest ago."""
+"""A bounded map that evicts the entry that was set longest ago."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Value = TypeVar("Value")
 
 
 class RecentMap(OrderedDict[Key, Value], Generic[Key, Value]):
-    """The `most` entries that were set last, the latest at the end. Reading one does not make it later."""
+    """The last `most` entries that were set, the latest last. Reading an entry does not move it."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        """Set an entry, and forget the oldest where there are too many."""
+        """Set an entry, and evict the oldest if there are too many."""
         super().__setitem__(key, value)
         self.move_to_end(key)
         if len(self) > self._most:

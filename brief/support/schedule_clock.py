@@ -1,4 +1,4 @@
-"""How long a minute of the schedule is: as long as any other, but for a test, which cannot wait for real ones."""
+"""The length of a minute of the schedule, which tests shorten."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from datetime import timedelta
 
 MINUTE_OF_TESTS = "MAJORDOMUS_TEST_MINUTE_SECONDS"
-"""The variable by which a test shortens the minutes of a server it starts; no policy reaches it."""
+"""The variable with which a test shortens the minutes of a server that it starts. No policy can set it."""
 
 
 def minute() -> timedelta:
-    """A minute of the interval and of the looks."""
+    """A minute of the brief interval and of the heartbeats."""
     return timedelta(seconds=float(os.environ.get(MINUTE_OF_TESTS, "60")))

@@ -1,4 +1,4 @@
-"""Blocking work that many ask for at once, done by one thread for all of them."""
+"""Single-flight: blocking work that many callers ask for at once is done by one thread for all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 class SingleFlight(Generic[Result]):
     """Rounds of work, one at a time for each question.
 
-    Who asks while a round is under way gets the next, so that no answer was begun before its question was put.
+    A caller that asks during a round gets the result of the next one, so that no answer is older than its question.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class SingleFlight(Generic[Result]):
         self._next: dict[Hashable, asyncio.Task[Result]] = {}
 
     async def get(self, question: Hashable, work: Callable[[], Result]) -> Result:
-        """What `work`, the same for all who put `question`, returns or raises."""
+        """Return or raise what `work` does. `work` must be the same for all callers with the same `question`."""
         following = self._next.get(question)
         if following is None and question not in self._running:
             return await asyncio.shield(self._begin(question, work))

@@ -1,4 +1,4 @@
-"""Values that were read from files, each kept for as long as the stat of its file stands."""
+"""A cache of values read from files, each valid while the stamp of its file stays the same."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Value = TypeVar("Value")
 
 
 class StatCache(Generic[Key, Value]):
-    """The values of at most `most` keys, of which each stands for a file. Safe to use from any thread."""
+    """The values of at most `most` keys, each of which identifies a file. Thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._kept: RecentMap[Key, tuple[Stamp, Value]] = RecentMap(most)
         self._lock = threading.Lock()
 
     def get(self, key: Key, found: Stamp | None, read: Callable[[], Value]) -> Value:
-        """The value that `read` made of the file while its stamp was `found`, which was taken before this call.
+        """The cached value of the file with the stamp `found`, or else what `read` returns.
 
-        Read anew is a file that has another stamp, or none, or that changed so lately that a further change could hide
-        behind the same one. What `read` raises is raised and keeps nothing.
+        The caller takes the stamp before this call. A value is not cached if the file has no stamp or is young: it
+        changed so recently that another change could leave its stamp the same. If `read` raises, nothing is cached.
         """
         kept = self._kept.get(key)
         if kept is not None and kept[0] == found:
@@ -37,7 +37,7 @@ class StatCache(Generic[Key, Value]):
         return value
 
     def keep_only(self, keys: Collection[Key]) -> None:
-        """Forget the values of all other keys."""
+        """Discard the values of all other keys."""
         with self._lock:
             for key in [key for key in self._kept if key not in keys]:
                 del self._kept[key]

@@ -1,7 +1,7 @@
-"""The state folder of a repository, proven to be the user's own before anything in it is read, written or deleted.
+"""Prove that a repository's state folder is the user's own, before anything in it is read, written or deleted.
 
-It is proven once for the life of a process. Whoever may write the git folder could swap the state folder afterwards.
-They could also plant a git hook there, which git runs as the user, so that is no new way in.
+This is proven once in the life of a process. Anyone who may write to the git folder could replace the state folder
+afterwards, but could as well plant a git hook, which git runs as the user: so that gives them nothing new.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from brief.fastpath.proof import (
 )
 
 _WITH_FOLDERS = frozenset({"notices", "notes"})
-"""Folders whose own folders are proven too, and what lies in those is mended."""
+"""Folders whose subfolders are proven too, with the modes of the files in those corrected."""
 
 
 class UnprovenStateError(MajordomusError):
-    """The state folder, or something in it, may be somebody else's, and whose it is."""
+    """The state folder, or something in it, may be somebody else's. Says whose it is."""
 
 
 def prove_state(state_dir: str) -> None:
-    """Prove what lies there, and take the right to write from others where a mode of ours gives it.
+    """Prove the folder and its content, and remove the write permission of others from what is ours.
 
-    Nothing there is fine. Raises UnprovenStateError. A single notice, line or mark of somebody else is refused where it is
-    opened, and costs no other; so is a folder of ours in the place of a file, or a file in that of a folder.
+    A missing folder is fine. Raises UnprovenStateError. A single notice, line or mark that is somebody else's is
+    refused when it is opened and affects no other; so is a folder in place of a file, or a file in place of a folder.
     """
     try:
         check_git_folder(os.path.dirname(state_dir))
@@ -48,7 +48,7 @@ def prove_state(state_dir: str) -> None:
 
 
 def make_state(state_dir: str) -> None:
-    """Make the folder where it is missing, then prove it; raises UnprovenStateError, OSError."""
+    """Create the folder if it is missing, then prove it. Raises UnprovenStateError, OSError."""
     try:
         check_git_folder(os.path.dirname(state_dir))
     except UnprovenError as fault:
@@ -60,12 +60,12 @@ def make_state(state_dir: str) -> None:
 
 @cache
 def refuse_unproven(state_dir: str) -> None:
-    """Raise UnprovenStateError unless the folder was proven; proven once for the life of the process."""
+    """Raise UnprovenStateError unless the folder is proven. It is proven once in the life of the process."""
     prove_state(state_dir)
 
 
 def is_of_state(folder: str) -> bool:
-    """Whether a folder lies directly in the state folder of a repository, so that all in it must be the user's own."""
+    """Whether a folder lies directly in a repository's state folder, so that its content must be the user's own."""
     state = os.path.dirname(folder)
     return os.path.basename(state) == STATE and os.path.lexists(f"{os.path.dirname(state)}/HEAD")
 
@@ -91,7 +91,7 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
     path = f"{folder}/{name}"
     found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(found.st_mode):
-        # A folder of ours that even we may not list is proven all the same: whoever reads it says that it cannot.
+        # A folder of ours that we may not list counts as proven: reading it will fail and say so.
         with _unlisted_is_fine(found, path):
             _prove(path) if name in _WITH_FOLDERS else _mend_all(open_folder(name, parent, name=path, mend=True))
     else:
@@ -101,7 +101,7 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
 
 @contextlib.contextmanager
 def _unlisted_is_fine(found: os.stat_result, path: str) -> Iterator[None]:
-    """Pass over a folder that is ours but that its mode keeps even from us."""
+    """Accept a folder that is ours although its mode denies us access."""
     try:
         yield
     except PermissionError:
@@ -109,7 +109,7 @@ def _unlisted_is_fine(found: os.stat_result, path: str) -> Iterator[None]:
 
 
 def _mend_all(folder: int) -> None:
-    """Take the right to write files of ours in a folder from others. The descriptor is closed."""
+    """Remove the write permission of others from our files in a folder. Closes the descriptor."""
     try:
         for name in os.listdir(folder):
             with contextlib.suppress(OSError):
@@ -119,6 +119,6 @@ def _mend_all(folder: int) -> None:
 
 
 def _mend(name: str, parent: int, found: os.stat_result) -> None:
-    """Opened only where it must be: closing a file that SQLite has open would drop SQLite's locks on it."""
+    """Open the file only if its mode must change: closing a file that SQLite has open would drop SQLite's locks."""
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
         os.close(open_file(name, parent, mend=True))

@@ -1,4 +1,4 @@
-"""A wall clock held against one that is never set, so that a jump ends nothing that has still to run."""
+"""A wall clock checked against a monotonic one, so that a jump of the wall clock does not expire anything early."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 JUMP = timedelta(minutes=1)
-"""How far the wall clock may stray from the steady one before that counts as a jump."""
+"""How far the wall clock may deviate from the steady clock before that counts as a jump."""
 
 
 def boot_seconds() -> float:
-    """Seconds since boot, those asleep included where the system tells them."""
+    """Seconds since boot, including sleep if the system counts it."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class SteadyClock:
-    """Doubts a wall clock that runs ahead of the steady one. Without `steady` it believes the wall clock."""
+    """Doubts the wall clock when it runs ahead of the steady one. Without `steady` it believes the wall clock."""
 
     def __init__(self, now: Callable[[], datetime], steady: Callable[[], float] | None) -> None:
         self._now = now
@@ -27,17 +27,17 @@ class SteadyClock:
         self._ahead = timedelta(0)
 
     def earliest(self) -> datetime:
-        """The earlier of the wall clock and what it would show had nobody set it since it was last believed."""
+        """The earlier of the wall clock's time and the time it would show if it had not been set since `believe`."""
         return min(self._now(), self._expected())
 
     def believe(self) -> None:
-        """Take the wall clock as it is: a jump that has stood until the next pass was a correction."""
+        """Accept the wall clock as it is now. A jump that persists until the next pass was a correction."""
         self._wall = self._now()
         self._since = 0.0 if self._steady is None else self._steady()
         self._ahead = timedelta(0)
 
     def has_gone_back(self) -> bool:
-        """Whether the wall clock was set back since this was last asked."""
+        """Whether the wall clock was set back since the last call."""
         ahead = self._now() - self._expected()
         before, self._ahead = self._ahead, ahead
         return before - ahead > JUMP

@@ -1,4 +1,4 @@
-"""How fresh an answer must be: never older than a second, never older than a change, and one asking for all who wait."""
+"""A TTL cache of answers: at most a second old, never older than a change, and computed once for all who wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 @dataclass(slots=True)
 class CacheEntry(Generic[Value]):
-    """An answer, what it was made from, when it was begun, and the forms it was already rendered in."""
+    """An answer, the signature of its inputs, when it was begun (`time.monotonic`), and its renderings so far."""
 
     value: Value
     signature: object
@@ -26,7 +26,7 @@ class CacheEntry(Generic[Value]):
     _renderings: dict[Hashable, bytes] = field(default_factory=dict)
 
     def rendered(self, form: Hashable, render: Callable[[], bytes]) -> bytes:
-        """The answer in a form, rendered once for all who ask for it."""
+        """The answer rendered in a form. Each form is rendered once."""
         if form not in self._renderings:
             self._renderings[form] = render()
         return self._renderings[form]
@@ -42,29 +42,28 @@ class TtlCache(Generic[Value]):
     async def get(
         self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
     ) -> CacheEntry[Value]:
-        """The answer to `question` while `signature`, all that it depends on, is the same; else `answer` is asked."""
+        """The cached answer to `question` if `signature`, all that it depends on, is unchanged; else calls `answer`."""
         kept = self._kept.get(question)
         if kept is not None and kept.signature == signature and time.monotonic() - kept.begun < LIFETIME_SECONDS:
             return kept
         waiting = self._under_way.get(question)
         if waiting is not None and waiting[0] == signature:
             return await asyncio.shield(waiting[1])
-        task = asyncio.ensure_future(self._answered(question, signature, answer))
+        task = asyncio.ensure_future(self._answer(question, signature, answer))
         self._under_way[question] = (signature, task)
         task.add_done_callback(lambda done: self._ended(question, done))
         return await asyncio.shield(task)
 
-    async def _answered(
+    async def _answer(
         self, question: Hashable, signature: object, answer: Callable[[], Awaitable[Value]]
     ) -> CacheEntry[Value]:
         begun = time.monotonic()
         kept = CacheEntry(await answer(), signature, begun)
         self._kept[question] = kept
-        self._forget(time.monotonic())
+        self._expire(time.monotonic())
         return kept
 
-    def _forget(self, now: float) -> None:
-        """Keep no answer that stands no longer."""
+    def _expire(self, now: float) -> None:
         for question in [each for each, kept in self._kept.items() if now - kept.begun >= LIFETIME_SECONDS]:
             del self._kept[question]
 

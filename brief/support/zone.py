@@ -1,4 +1,4 @@
-"""The zone whose days and hours count: the policy's, or else the machine's own, by name."""
+"""The time zone in force: the policy's, else the machine's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEDY = "set TZ or the policy's timezone to a name such as Europe/Prague"
 
 
 def find_zone(name: str) -> ZoneInfo | None:
-    """The zone of an IANA name; None where the machine has none of that name, or the name is a path or a folder."""
+    """The zone with an IANA name. None if the machine has no such zone, or the name is a path or a folder."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -30,7 +30,7 @@ def find_zone(name: str) -> ZoneInfo | None:
 def zone(
     settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")
 ) -> tuple[ZoneInfo, str, Fault | None]:
-    """The zone in force, its name, and the fault where the policy names one that does not exist."""
+    """The zone in force, its name, and a fault if the policy names one that does not exist."""
     wanted = settings.timezone
     found = None if wanted is None else find_zone(wanted)
     if wanted is not None and found is not None:
@@ -41,7 +41,7 @@ def zone(
 
 
 def machine_zone(environ: Mapping[str, str], etc: Path) -> ZoneInfo:
-    """The machine's zone: `TZ`, `timezone` or the link `localtime` under `etc`, the first that is a name; else UTC."""
+    """The machine's zone: the first of `TZ`, `etc/timezone` and the link `etc/localtime` that names one, else UTC."""
     for name in _names(environ, etc):
         found = find_zone(name)
         if found is not None:
@@ -50,7 +50,7 @@ def machine_zone(environ: Mapping[str, str], etc: Path) -> ZoneInfo:
 
 
 def _utc() -> ZoneInfo:
-    """UTC, which needs no file: not even a process without descriptors is without a zone."""
+    """UTC, which needs no file, so that even a process without free descriptors has a zone."""
     try:
         return ZoneInfo("UTC")
     except OSError:
@@ -60,9 +60,9 @@ def _utc() -> ZoneInfo:
 
 
 def zone_doubt(settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str | None:
-    """Why the days that count may not be those of the person: a sentence, None where a zone is named that exists.
+    """A sentence that says why the zone in force may not be the person's. None if an existing zone is configured.
 
-    The policy's own zone is not judged here, since a wrong one is among the faults of the policy.
+    A wrong zone in the policy is not reported here, since it is a fault of the policy.
     """
     if settings.timezone is not None and find_zone(settings.timezone) is not None:
         return None
@@ -71,21 +71,21 @@ def zone_doubt(settings: Settings, *, environ: Mapping[str, str] = os.environ, e
 
 @lru_cache(maxsize=16)
 def _machine_doubt(declared: str | None, etc: str, _timezone: Stamp | None, localtime: Stamp | None) -> str | None:
-    """Kept for as long as the files are the same, since every brief asks."""
+    """Cached while the files stay the same, since every brief asks."""
     environ = {} if declared is None else {"TZ": declared}
     named = next(_names(environ, Path(etc)), "")
-    held = f"so days are those of {machine_zone(environ, Path(etc)).key}; {_REMEDY}"
+    used = f"so {machine_zone(environ, Path(etc)).key} is used; {_REMEDY}"
     if declared is not None and find_zone(named) is None:
-        return f"TZ is {told(declared)}, which is the IANA name of no zone, {held}"
+        return f"TZ is {told(declared)}, which is not the IANA name of a zone, {used}"
     if declared is None and localtime is not None and not any(map(find_zone, _names(environ, Path(etc)))):
-        return f"{etc}/localtime is no link to a zone by its name, {held}"
+        return f"{etc}/localtime is not a link to a named zone, {used}"
     return None
 
 
 def _names(environ: Mapping[str, str], etc: Path) -> Iterator[str]:
     declared = environ.get("TZ")
     if declared is not None:
-        # The C library reads an empty TZ as UTC, and allows a colon and a path before the name.
+        # The C library reads an empty TZ as UTC, and accepts a colon and a path before the name.
         yield _after_zoneinfo(declared.removeprefix(":")) or "UTC"
     with suppress(OSError):
         yield ((etc / "timezone").read_text(encoding="utf-8", errors="replace")[:200].strip())
@@ -97,6 +97,6 @@ def _after_zoneinfo(path: str) -> str:
 
 
 def _fault(wanted: str, machine: str) -> Fault:
-    holds = f"the machine's zone {machine} holds"
-    sentence = f"{POLICY_FILE}: timezone is {told(wanted)}; write {expects('timezone')}; {holds}"
+    used = f"the machine's zone {machine} is used"
+    sentence = f"{POLICY_FILE}: timezone is {told(wanted)}; write {expects('timezone')}; {used}"
     return Fault(POLICY_FILE, "timezone", spell(wanted), kind(wanted), sentence)

@@ -104,7 +104,7 @@ def test_a_branch_below_a_branch_that_is_gone(lab: Lab) -> None:
         (b"ref: refs/heads/a b\n", "names neither a branch nor a commit"),
         (b"ref:\n", "names neither a branch nor a commit"),
         (b"deadbeef\n", "names neither a branch nor a commit"),
-        (b"x" * 5_000, "holds 5,000 bytes, more than the 4,096 that are read"),
+        (b"x" * 5_000, "has 5,000 bytes, more than the limit of 4,096"),
     ],
 )
 def test_a_damaged_head_is_unknown(lab: Lab, content: bytes, reason: str) -> None:

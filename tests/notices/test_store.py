@@ -73,7 +73,7 @@ def test_a_bad_file_is_named_and_costs_no_other(tmp_path: Path) -> None:
     assert [notice.slug for notice in found.notices] == ["good"]
     reasons = {Path(file).name: reason for file, reason in found.unparsable}
     assert set(reasons) == {"binary.md", "empty.md", "huge.md", "plain.md", "priority.md", "out.md", "pipe.md"}
-    assert reasons["huge.md"] == f"holds 5,000,000 bytes, more than the {LIMIT:,} that are read"
+    assert reasons["huge.md"] == f"has 5,000,000 bytes, more than the limit of {LIMIT:,}"
     assert "priority" in reasons["priority.md"]
     assert reasons["out.md"] == "is a link that leads out of its folder"
 

@@ -24,13 +24,13 @@ def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
 def test_a_file_over_the_bound_is_refused_with_both_numbers(tmp_path: Path) -> None:
     """A file that is too long is not read, and the sentence says how long it is and how long it may be."""
     (tmp_path / "a").write_bytes(b"12345")
-    with pytest.raises(UnreadableFileError, match="holds 5 bytes, more than the 4 that are read"):
+    with pytest.raises(UnreadableFileError, match="has 5 bytes, more than the limit of 4"):
         read_bounded(str(tmp_path / "a"), 4)
 
 
 def test_a_file_without_a_true_size_is_still_bounded() -> None:
     """Files of /proc claim 0 bytes; the bound holds for what comes."""
-    with pytest.raises(UnreadableFileError, match="grew past the 4 bytes"):
+    with pytest.raises(UnreadableFileError, match="grew past the limit of 4 bytes"):
         read_bounded("/proc/self/environ", 4)
 
 

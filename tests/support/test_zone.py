@@ -31,7 +31,7 @@ def test_an_unknown_zone_is_a_fault_that_names_the_one_in_force(tmp_path: Path) 
     assert fault is not None
     assert fault.key == "timezone"
     assert 'timezone is "Europe/Prag" (text)' in fault.sentence
-    assert fault.sentence.endswith("the machine's zone Asia/Tokyo holds")
+    assert fault.sentence.endswith("the machine's zone Asia/Tokyo is used")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_machine_zone_that_is_none_is_told(tmp_path: Path, declared: str) -> N
     """A TZ that names no zone says whose days count instead; where the policy names one it does not matter."""
     told = zone_doubt(Settings(), environ={"TZ": declared}, etc=tmp_path)
     assert told == (
-        f'TZ is "{declared}" (text), which is the IANA name of no zone, so days are those of UTC; '
+        f'TZ is "{declared}" (text), which is not the IANA name of a zone, so UTC is used; '
         "set TZ or the policy's timezone to a name such as Europe/Prague"
     )
     assert zone_doubt(Settings(timezone="Asia/Tokyo"), environ={"TZ": declared}, etc=tmp_path) is None
@@ -79,6 +79,6 @@ def test_a_machine_zone_that_is_one_is_no_doubt(tmp_path: Path, declared: str) -
 def test_a_copied_localtime_is_told(tmp_path: Path) -> None:
     """A file that is no link has rules and no name, and by its rules nobody here counts days."""
     (tmp_path / "localtime").write_bytes(b"TZif2")
-    assert "localtime is no link to a zone by its name" in (zone_doubt(Settings(), environ={}, etc=tmp_path) or "")
+    assert "localtime is not a link to a named zone" in (zone_doubt(Settings(), environ={}, etc=tmp_path) or "")
     (tmp_path / "timezone").write_text("Europe/Prague\n")
     assert zone_doubt(Settings(), environ={}, etc=tmp_path) is None
