@@ -260,7 +260,7 @@ MALFORMED = {
     "a colon in a title": ("---\nkind: alert\ntitle: Assignment 1: Some Title\n---\n", "line 3, column"),
     "a first line ----": ("----\nkind: alert\n---\n", "line 1, column 1: there is no front matter"),
     "a list": ("---\n- kind\n- alert\n---\n", 'the front matter is ["kind", "alert"] and must be keys'),
-    "kind twice": ("---\nkind: lock\nkind: alert\n---\n", 'the key "kind" stands on line 2 and again on line 3'),
+    "kind twice": ("---\nkind: lock\nkind: alert\n---\n", 'the key "kind" is on line 2 and again on line 3'),
     "cut in half": ("---\nkind: lock\ncompo", "the front matter is never closed"),
     "a title of 5 MB": (f"---\ntitle: {'x' * 5_000_000}\n---\n", "more than the limit of 262,144"),
 }

@@ -81,7 +81,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
     assert policy.status is PolicyStatus.FAULTY
     assert _only_sentence(policy) == (
         f"{POLICY_FILE}: session.brief_interval_minutes is {told}; "
-        "write a whole number of minutes from 1 to 1440; the default 20 holds"
+        "write a whole number of minutes from 1 to 1440; the default 20 applies"
     )
     assert policy.settings.session.brief_interval_minutes == 20
     assert policy.settings.session.wake_limit == 3
@@ -277,7 +277,7 @@ def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> Non
     for wrong in ["seven", "1.5"]:
         _write(tmp_path, f"session:\n  brief_interval_minutes: {wrong}\n  wake_limit: 3\n")
         policy = shelf.read(root)
-        assert _only_sentence(policy).endswith("the last good value 7 holds")
+        assert _only_sentence(policy).endswith("the last good value 7 applies")
         assert (policy.settings.session.brief_interval_minutes, policy.settings.session.wake_limit) == (7, 3)
     _write(tmp_path, "session:\n  brief_interval_minutes: 9\n")
     assert shelf.read(root).settings.session.brief_interval_minutes == 9

@@ -59,7 +59,7 @@ def check_policy(args: argparse.Namespace) -> int:
     """Tell every fault of the policy."""
     policy = checked(read_policy(located(args).root))
     say(
-        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults hold' if policy.status == 'absent' else 'good'}\n"
+        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults apply' if policy.status == 'absent' else 'good'}\n"
     )
     return ANSWERED
 

@@ -100,7 +100,7 @@ def test_init_follows_no_link(lab: Lab) -> None:
 
 def test_check_of_nothing(lab: Lab) -> None:
     """Without a policy there is nothing to check, and the defaults hold."""
-    assert told(lab, "policy", "check") == f"{POLICY_FILE}: nothing to check, there is none; the defaults hold\n"
+    assert told(lab, "policy", "check") == f"{POLICY_FILE}: nothing to check, there is none; the defaults apply\n"
 
 
 def test_check_tells_every_fault(lab: Lab) -> None:

@@ -1,1 +1,1 @@
-"""The policy's settings, and how a policy file is validated."""
+"""The settings of a policy, and the validation of a policy file."""

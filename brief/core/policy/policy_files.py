@@ -1,4 +1,4 @@
-"""The files of the folder `policy/`, made from the settings: schema, skeleton, list of keys."""
+"""The files of the folder `policy/`, generated from the settings: schema, skeleton, list of keys."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from brief.core.policy.settings import KEYS, Settings, expects, section_model
 _WIDTH = 100
 _HEAD = (
     "The policy of this repository, for every session of a coding agent in it.",
-    "Each key stands here with its default, so a key that is taken out changes nothing.",
-    "What is not understood is refused by name: majordomus policy check.",
+    "Each key below has its default value, so removing one changes nothing.",
+    "To find unknown keys and unusable values, run majordomus policy check.",
 )
 
 
@@ -25,13 +25,13 @@ def schema_json() -> str:
 
 
 def skeleton() -> str:
-    """A policy of every key at its default, each under its description; read back it equals the defaults."""
+    """A policy with every key at its default, each below its description. It loads as the defaults."""
     head = [f"# {line}" for line in _HEAD]
     return "\n".join([*head, "", *_lines(Settings, "")]) + "\n"
 
 
 def allow_list() -> str:
-    """Every dotted key, sorted, one a line."""
+    """Every dotted key, sorted, one per line."""
     return "".join(f"{key}\n" for key in sorted(KEYS))
 
 

@@ -1,6 +1,6 @@
-"""The policy's keys: types, bounds, defaults and one sentence for each; all else about the policy is made from here.
+"""The policy's keys, with type, bounds, default and a one-sentence description. Everything else is derived from these.
 
-Values are taken as YAML spells them and never coerced: "20" is no number, 1 is not true, 1.5 is not rounded.
+Values are used as YAML spells them and never coerced: "20" is not a number, 1 is not true, and 1.5 is not rounded.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 RULE = "rule"
-"""The type of an error that is about several keys at once; its context holds `keys` and `write`."""
+"""The type of an error about several keys at once. Its context holds `keys` and `write`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expects:
-    """What a person may write for a key, where the type alone does not say it: a noun phrase."""
+    """A noun phrase for what a person may write for a key, if its type alone does not say so."""
 
     phrase: str
 
 
 def _whole(value: object) -> object:
-    """Refuse true and 1.0, which Python takes for equal to 1."""
+    """Refuse true and 1.0, which equal 1 in Python."""
     if type(value) is not int:
         raise ValueError("a version is a whole number")
     return value
 
 
 def _day(value: object) -> object:
-    """The day that a text spells as YYYY-MM-DD; anything else stays as it is, for the type to judge."""
+    """Convert a text YYYY-MM-DD to a day. Leave anything else for the type to judge."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
         return date.fromisoformat(value)
     return value
@@ -46,19 +46,22 @@ _Path = Annotated[str, Field(pattern=rf"^[^~\x00-\x1f\x7f]{_PLAIN}*$", max_lengt
 
 
 class _Part(BaseModel):
-    """A mapping of the policy: frozen, strict, and closed to keys it does not know."""
+    """A mapping in the policy: frozen, strict, and without unknown keys."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Freshness(_Part):
-    """How old a next action may become."""
+    """How old a next action may be."""
 
     fresh_minutes: int = Field(
-        default=30, ge=1, le=43_200, description="Up to this age, in minutes, a task's next action is told as it is."
+        default=30,
+        ge=1,
+        le=43_200,
+        description="Up to this age, in minutes, a task's next action is shown without its age.",
     )
     stale_minutes: int = Field(
-        default=240, ge=1, le=43_200, description="From this age on, in minutes, a task's next action is withheld."
+        default=240, ge=1, le=43_200, description="Above this age, in minutes, a task's next action is withheld."
     )
 
     @model_validator(mode="after")
@@ -73,7 +76,7 @@ class Freshness(_Part):
 
 
 class SessionSettings(_Part):
-    """What a session is told, and when."""
+    """When a session is briefed and woken."""
 
     brief_interval_minutes: int = Field(
         default=20, ge=1, le=1_440, description="Minutes between two briefs of one session."
@@ -89,12 +92,13 @@ class SessionSettings(_Part):
         default=12,
         ge=0,
         le=10_000,
-        description="How many times a session is woken with no prompt of a person between; 0 sets no limit.",
+        description="How often a session is woken without a person's prompt in between; 0 means no limit.",
     )
     ensure_server_on_start: bool = Field(
-        default=True, description="Whether the start of a session starts the repository's server where none runs."
+        default=True,
+        description="Whether the start of a session also starts the repository's server, if none is running.",
     )
-    freshness: Freshness = Field(default=Freshness.model_construct(), description="How old a next action may become.")
+    freshness: Freshness = Field(default=Freshness.model_construct(), description="How old a next action may be.")
 
 
 class ServerSettings(_Part):
@@ -107,7 +111,7 @@ class ServerSettings(_Part):
         default=None,
         ge=1_024,
         le=65_535,
-        description="A TCP port on loopback to listen on beside the socket; counts only once it is trusted.",
+        description="A TCP port on loopback to listen on beside the socket. It counts only once it is trusted.",
     )
 
 
@@ -119,19 +123,19 @@ class AlertSettings(_Part):
     ] = Field(
         default=(),
         max_length=16,
-        description="More folders with notices, from the root of the checkout; one outside it counts only once it is trusted.",
+        description="More folders of notices, relative to the root of the checkout. One outside it counts only once it is trusted.",
     )
     component: Annotated[str | None, Expects("the name of a component, or null")] = Field(
         default=None,
         pattern=rf"^{_PLAIN}+$",
         max_length=200,
-        description="The component that notices are judged for where neither the call nor the task names one.",
+        description="The component that notices are matched against if neither the call nor the task names one.",
     )
     block_characters: int = Field(
         default=4_000, ge=500, le=10_000, description="How many characters the alerts block of a prompt may take."
     )
     lock_owner_since: Annotated[date | None, BeforeValidator(_day), Expects("a day such as 2026-10-01, or null")] = (
-        Field(default=None, description="The day from which every lock must name the session that owns it.")
+        Field(default=None, description="The day since which every new lock must name the session that owns it.")
     )
     archive_tracked: bool = Field(
         default=False, description="Whether expired notices in a tracked folder may be moved to its archive."
@@ -142,22 +146,22 @@ class IntegrationSettings(_Part):
     """The queue of branches that wait to be merged."""
 
     provider: Literal["auto", "git", "github", "none"] = Field(
-        default="auto", description="Who is asked for the queue; none leaves it out."
+        default="auto", description="The source of the queue; none leaves the queue out."
     )
     base: Annotated[str | None, Expects("the name of a branch such as main, or null")] = Field(
         default=None,
         pattern=r"^[^-\s~^:?*\[\\\x00-\x1f\x7f][^\s~^:?*\[\\\x00-\x1f\x7f]*$",
         max_length=255,
-        description="The branch that the queue is merged into; null takes the repository's default branch.",
+        description="The branch that the queue is merged into; null means the repository's default branch.",
     )
     refresh_minutes: int = Field(
-        default=10, ge=1, le=1_440, description="Minutes after which what was seen of the queue is told as old."
+        default=10, ge=1, le=1_440, description="Minutes after which an observation of the queue is shown with its age."
     )
     api_url: Annotated[str | None, Expects("an address such as https://github.example.org/api/v3, or null")] = Field(
         default=None,
         pattern=r"^https?://[^\s\x00-\x1f\x7f]+$",
         max_length=2_000,
-        description="The address of the provider's API where it is not the public one; counts only once it is trusted.",
+        description="The address of the provider's API, if not the public one. It counts only once it is trusted.",
     )
 
 
@@ -168,19 +172,19 @@ class MeshSettings(_Part):
         default=None,
         pattern=r"^(nats|tls|ws|wss)://[^\s\x00-\x1f\x7f]+$",
         max_length=2_000,
-        description="The NATS server that joins machines; null leaves the mesh out; counts only once it is trusted.",
+        description="The NATS server that connects machines; null leaves the mesh out. It counts only once it is trusted.",
     )
 
 
 class Settings(_Part):
-    """The policy of a repository, as it is in force. Absent keys have their defaults."""
+    """The policy of a repository as in force. Absent keys have their defaults."""
 
     version: Annotated[Literal[1], BeforeValidator(_whole)] = Field(default=1, description="The format of this file.")
     timezone: Annotated[str | None, Expects("the IANA name of a zone such as Europe/Prague, or null")] = Field(
-        default=None, max_length=100, description="The zone whose days and hours count; null takes the machine's own."
+        default=None, max_length=100, description="The time zone for days and hours; null means the machine's own."
     )
     session: SessionSettings = Field(
-        default=SessionSettings.model_construct(), description="What a session is told, and when."
+        default=SessionSettings.model_construct(), description="When a session is briefed and woken."
     )
     server: ServerSettings = Field(
         default=ServerSettings.model_construct(), description="The server of the repository."
@@ -195,14 +199,14 @@ class Settings(_Part):
 
 
 DEFAULTS = Settings.model_construct()
-"""The policy where none is written. Made without validation, for which pydantic would load much more."""
+"""The policy of a repository without a policy file. Built without validation, which would load much more of pydantic."""
 
 
-# ---------------------------------------------------------------- the keys, dotted
+# ---------------------------------------------------------------- dotted keys
 
 
 def section_model(field: FieldInfo) -> type[BaseModel] | None:
-    """The model of a field that holds further keys; None for a field that holds a value."""
+    """The model of a field that holds further keys. None for a field that holds a value."""
     annotation = field.annotation
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
@@ -230,7 +234,7 @@ def default(key: str) -> Any:
 
 
 def expects(key: str) -> str:
-    """What a person may write for a dotted key, as a noun phrase with its bounds."""
+    """A noun phrase, with bounds, for what a person may write for a dotted key."""
     field = KEYS[key]
     for entry in field.metadata:
         if isinstance(entry, Expects):

@@ -1,7 +1,7 @@
-"""Part a policy's good keys from its faulty ones: each fault becomes one sentence, and resets no other key.
+"""Separate a policy's valid keys from its faulty ones. Each fault becomes one sentence and affects no other key.
 
-A faulty key falls back to its last good value where there is one, else to its default. The switch that wakes
-sessions falls back to off always: an old consent is none once the file no longer spells it.
+A faulty key falls back to its last good value, or else to its default. The switch that wakes sessions always falls back to
+off: an old consent no longer counts once the file does not spell it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from brief.core.text.sanitize import clean
 from brief.core.text.spelling import kind, spell, told
 
 MOST_UNKNOWN = 20
-"""So many unknown keys are named; the rest are counted."""
+"""The number of unknown keys that are named. The rest are counted."""
 
 _KNOWN = frozenset(KEYS) | SECTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with one key: where, which, its value as spelled with the type's name, and what to do.
+    """What is wrong with one key: the file, the key, its value as spelled, the type's name, and a sentence.
 
-    `key` is dotted, and empty where the fault is the whole file's.
+    `key` is dotted. It is empty if the fault concerns the whole file.
     """
 
     file: str
@@ -41,7 +41,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What is left of a policy: good values by dotted key, the faults, and the keys that the file really sets."""
+    """The result: valid values by dotted key, the faults, and the keys that the file itself sets."""
 
     values: dict[str, Any]
     faults: tuple[Fault, ...]
@@ -49,7 +49,7 @@ class Sifted:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The good values, nested as in the file; Settings takes it whole."""
+        """The valid values, nested as in the file, ready for `Settings`."""
         return _nest(self.values)
 
 
@@ -61,10 +61,10 @@ def sift(
     last: Mapping[str, Any] | None = None,
     refused: Collection[str] = (),
 ) -> Sifted:
-    """Part the good values of a loaded document from its faults.
+    """Separate the valid values of a loaded document from its faults.
 
-    `spelled` tells how the file spells a dotted key, `last` its last good value; `refused` are keys whose value only
-    the machine could judge, and did not accept.
+    `spelled` is how the file spells the value of a dotted key, and `last` its last good value. `refused` are keys whose
+    values this machine does not accept, such as an unknown time zone.
     """
     sieve = _Sieve(file, spelled or {}, last or {})
     sieve.flatten(document)
@@ -86,7 +86,7 @@ class _Sieve:
     replaced: set[str] = field(default_factory=set)
 
     def flatten(self, document: Mapping[str, Any]) -> None:
-        """Take the known keys, by dotted name, and refuse what is none."""
+        """Collect the known keys by dotted name, and report the unknown ones."""
         unknown: list[tuple[str, str, object]] = []
         self._flatten(document, "", unknown)
         for section, name, value in unknown[:MOST_UNKNOWN]:
@@ -95,7 +95,7 @@ class _Sieve:
         if rest:
             section, name, value = rest[0]
             key = section + name
-            more = f"more that are not keys of the policy: {len(rest)}, from {key} on; take them out"
+            more = f"{len(rest)} more are not keys of the policy, from {key} on; remove them"
             self._fault(key, value, more)
 
     def _flatten(self, document: Mapping[str, Any], section: str, unknown: list[tuple[str, str, object]]) -> None:
@@ -115,19 +115,19 @@ class _Sieve:
         kept = [key for key in inner if key in self.last and key != SWITCH]
         for key in kept:
             self._fall_back(key)
-        holds = "the last good values of its keys hold" if kept else "the defaults of its keys hold"
+        holds = "the last good values of its keys apply" if kept else "the defaults of its keys apply"
         example = inner[0].removeprefix(f"{section}.")
         says = told(value, self.spelled.get(section))
         self._fault(
-            section, value, f"{section} is {says}; write keys such as {example} under it, or take it out; {holds}"
+            section, value, f"{section} is {says}; write keys such as {example} under it, or remove it; {holds}"
         )
 
     def refuse(self, key: str) -> None:
-        """Refuse the value of one key, or of one of its entries."""
+        """Refuse the value of one key."""
         self._refuse(key, key, self.values[key], self.spelled.get(key))
 
     def drop(self, errors: Iterable[ErrorDetails]) -> None:
-        """Replace what the errors of one validation are about; a key with several is told once."""
+        """Replace the values that one validation found faulty. A key with several errors is reported once."""
         done: set[str] = set()
         for error in errors:
             key = _key(error["loc"])
@@ -160,11 +160,11 @@ class _Sieve:
             self._fall_back(key)
         hold = " and ".join(spell(self._value(key)) for key in keys)
         kind_of = kind(self._value(named))
-        sentence = f"{self.file}: {broken}; write {error['ctx']['write']}; {hold} hold"
+        sentence = f"{self.file}: {broken}; write {error['ctx']['write']}; {hold} apply"
         self.faults.append(Fault(self.file, named, " and ".join(values), kind_of, sentence))
 
     def _fall_back(self, key: str) -> None:
-        """Take the last good value, once; after that, or without one, the default."""
+        """Use the last good value, but only once. After that, or without one, use the default."""
         if key in self.last and key not in self.replaced and key != SWITCH:
             self.values[key] = self.last[key]
         else:
@@ -177,8 +177,8 @@ class _Sieve:
     def _holds(self, key: str) -> str:
         value = self._value(key)
         if value is None:
-            return "it counts as not set"
-        return f"the {'last good value' if key in self.values else 'default'} {_spell_held(value)} holds"
+            return "it counts as unset"
+        return f"the {'last good value' if key in self.values else 'default'} {_spell_held(value)} applies"
 
     def _fault(self, key: str, value: object, says: str, spelling: str | None = None) -> None:
         shown = spelling or self.spelled.get(key) or spell(value)
@@ -189,11 +189,13 @@ def _unknown(section: str, name: str) -> str:
     key = section + name
     if name in KEYS:
         parent, _, leaf = name.rpartition(".")
-        return f"{key} is not a key of the policy: dots are not read; write {leaf} under {parent.replace('.', ', ')}"
+        return (
+            f"{key} is not a key of the policy, since keys have no dots; write {leaf} under {parent.replace('.', ', ')}"
+        )
     near = get_close_matches(key, [*KEYS, *SECTIONS], n=1)
     if near:
-        return f"{key} is not a key of the policy; the nearest is {near[0]}; rename it or take it out"
-    return f"{key} is not a key of the policy and none is near; take it out"
+        return f"{key} is not a key of the policy; did you mean {near[0]}?"
+    return f"{key} is not a key of the policy, and no key is like it; remove it"
 
 
 def _spell_held(value: object) -> str:
@@ -211,7 +213,7 @@ def _errors(values: Mapping[str, Any]) -> list[ErrorDetails]:
 
 
 def _key(place: tuple[int | str, ...]) -> str:
-    """The dotted key or section that an error is about, without the index of an entry."""
+    """The dotted key or section of an error, without the index of an entry."""
     return ".".join(part for part in place if isinstance(part, str))
 
 

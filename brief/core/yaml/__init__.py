@@ -1,1 +1,1 @@
-"""YAML with the limits and the positions that a person's file needs."""
+"""Strict YAML for files that people write: bounded, and with positions in every error."""

@@ -1,7 +1,7 @@
-"""One strict way to read YAML: the core schema of YAML 1.2, no surprises, no bombs, every fault a sentence.
+"""Read YAML strictly: the core schema of YAML 1.2, bounded expansion, and every error a sentence.
 
-`yes`, `22:00` and `2026-10-11` are text; a key stands once and is text; what a file of a few lines may expand to is
-bounded. The value is built from parser events with a stack of its own, so that no nesting can overflow the C stack.
+`yes`, `22:00` and `2026-10-11` are text. A key is text and occurs once. The expanded size of a short file is bounded. The
+value is built from parser events on an explicit stack, so nesting cannot overflow the C stack.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import yaml
 
 LIMIT = 262_144
-"""Bytes of UTF-8 that a document may have, unless the caller says otherwise."""
+"""The most bytes of UTF-8 that a document may have, unless the caller gives another limit."""
 
 _MOST_DEPTH = 64
 _MOST_NODES = 20_000
@@ -65,19 +65,19 @@ _ADVICE = (
     ("'-' indicator", _INDENT),
     ("nesting depth", "make it flatter"),
 )
-"""What the parser says (libyaml and pure Python word it apart), and what a person can do about it."""
+"""Words of the parser's messages (libyaml and pure Python differ), each with what a person can do about it."""
 
 
 def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
-    """The value of the one YAML document in `text`, None where it is empty; raises DocumentError with a sentence.
+    """Load the one YAML document in `text`; None if it is empty. Raises DocumentError, whose message is a sentence.
 
-    Line and column are counted from 1 in `text` as given. At most `limit` bytes, 64 levels, 20,000 expanded nodes.
+    Lines and columns count from 1 in `text` as given. Limits: `limit` bytes, 64 levels, 20,000 expanded nodes.
     """
     document = decode(text, limit=limit)
     found = _UNPRINTABLE.search(document)
     if found:
         raise _error(*_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it")
-    import yaml  # noqa: PLC0415 - slow to load, and many a repository has no file to read
+    import yaml  # noqa: PLC0415 - slow to load, and many repositories have no file to read
 
     loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -87,7 +87,7 @@ def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
 
 
 def decode(text: str | bytes, *, limit: int) -> str:
-    """`text` without a byte order mark; raises DocumentError where it is above `limit` bytes or not UTF-8."""
+    """Decode `text` and drop a byte order mark. Raises DocumentError above `limit` bytes or if it is not UTF-8."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if len(raw) > limit:
         raise DocumentError(f"this has {len(raw):,} bytes and at most {limit:,} are read; make it shorter")
@@ -104,7 +104,7 @@ def decode(text: str | bytes, *, limit: int) -> str:
 
 @dataclass(slots=True)
 class _Anchored:
-    """What an anchor names: its value, None while it is still open; nodes it expands to; levels below it."""
+    """The target of an anchor: its value (None while still open), the nodes it expands to, and the levels below it."""
 
     value: Any
     nodes: int
@@ -114,7 +114,7 @@ class _Anchored:
 
 @dataclass(slots=True)
 class _Frame:
-    """A mapping or list that is being filled; `key` is the key that waits for its value."""
+    """A mapping or list under construction. `key` is the key that is waiting for its value."""
 
     value: dict[str, Any] | list[Any]
     start: _Mark
@@ -165,7 +165,7 @@ class _Builder:
         if anchored is None:
             _refuse_at(event.start_mark, f"{spelled} names no anchor above it; a value that begins with * {_QUOTE}")
         if not anchored.closed:
-            _refuse_at(event.start_mark, f"{spelled} stands inside what it names; write the value out")
+            _refuse_at(event.start_mark, f"{spelled} refers to a value that contains it; write the value out")
         self._check_depth(len(self._frames) + anchored.height, event.start_mark)
         self._count(anchored.nodes, event.start_mark)
         self._add(anchored.value, event.start_mark, anchored.height, spelled)
@@ -192,7 +192,7 @@ class _Builder:
         self._add(frame.value, frame.start, frame.height + 1, "")
 
     def _add(self, value: Any, mark: _Mark, height: int, spelled: str) -> None:
-        """Put a finished value where it belongs; `spelled` is how a scalar is written, for the sentence about a key."""
+        """Add a finished value to its parent. `spelled` is a scalar as written, for the message about a bad key."""
         if not self._frames:
             self._root = value
             return
@@ -212,7 +212,7 @@ class _Builder:
             _refuse_at(mark, f"keys are text, and {clean(spelled, 60) or 'an empty key'} is not; put quotes around it")
         line, first = mark.line + 1, frame.lines.get(value)
         if first is not None:
-            again = f"stands on line {first} and again on line {line}; remove one"
+            again = f"is on line {first} and again on line {line}; remove one"
             _refuse_at(mark, f'the key "{clean(value, 60)}" {again}')
         frame.lines[value] = line
         return value
@@ -248,7 +248,7 @@ def _value(event: yaml.ScalarEvent) -> Any:
 
 
 def _plain(text: str, mark: _Mark) -> Any:
-    """What a word without quotes means in the core schema."""
+    """The value of an unquoted word in the core schema."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -277,7 +277,7 @@ def _float(text: str, mark: _Mark) -> float:
 
 
 def _tagged(event: yaml.ScalarEvent) -> Any:
-    """A scalar with a tag of the core schema, which must agree with how it is spelled."""
+    """The value of a scalar with a tag of the core schema, which must match its spelling."""
     kind = (event.tag or "").removeprefix(_CORE)
     if kind in ("!", "str"):
         return event.value
@@ -285,11 +285,13 @@ def _tagged(event: yaml.ScalarEvent) -> Any:
         _refuse_tag(event)
     value = _plain(event.value, event.start_mark)
     if type(value) not in _TAGGED[kind]:
-        _refuse_at(event.start_mark, f'"{clean(event.value, 60)}" is no !!{kind}; remove the tag, or mend the value')
+        _refuse_at(
+            event.start_mark, f'"{clean(event.value, 60)}" is not a !!{kind}; remove the tag, or correct the value'
+        )
     return float(value) if kind == "float" else value
 
 
-# ---------------------------------------------------------------- sentences
+# ---------------------------------------------------------------- errors
 
 
 def _error(line: int, column: int, what: str) -> DocumentError:
@@ -306,22 +308,22 @@ def _refuse_tag(event: yaml.ScalarEvent | yaml.MappingStartEvent | yaml.Sequence
 
 
 def _syntax_error(fault: Exception, document: str) -> DocumentError:
-    """A fault of the parser, told at the line that a person has to mend, with the advice that fits it."""
+    """An error of the parser, placed at the line to correct, with matching advice."""
     mark, begun = (getattr(fault, "problem_mark", None), getattr(fault, "context_mark", None))
     if mark is None:
-        return DocumentError(f"this cannot be read as YAML ({clean(str(fault))}); mend it")
+        return DocumentError(f"this cannot be read as YAML ({clean(str(fault))}); correct it")
     lines = [*document.splitlines(), "", ""]
     if begun and not lines[mark.line].strip():
         mark = begun
     problem = str(getattr(fault, "problem", ""))
     if begun and begun.line != mark.line:
         problem += f" {getattr(fault, 'context', '')} begun on line {begun.line + 1}"
-    advice = next((advice for words, advice in _ADVICE if words in problem), "mend it")
+    advice = next((advice for words, advice in _ADVICE if words in problem), "correct it")
     what = f'"{clean(lines[mark.line], 60)}" cannot be read ({clean(problem)}); {advice}'
     return _error(mark.line + 1, mark.column + 1, what)
 
 
 def _place(text: str, at: int) -> tuple[int, int]:
-    """The line and column, counted from 1, of the character at `at`, or of the end of a shorter text."""
+    """The line and column, counting from 1, of the character at `at`, or of the end of a shorter text."""
     before = text[:at]
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1

@@ -1,4 +1,4 @@
-"""YAML written so that the strict loader reads back the same values, and found in a text so that it can be changed."""
+"""Write YAML that the strict loader reads back unchanged, and find the place of a value in a document."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
 
 
 def spell(value: Any) -> str:
-    """A value on one line of YAML. Text gets quotes only where it would be read as something else without them.
+    """Write a value on one line of YAML. Text is quoted only if it would otherwise be read as something else.
 
-    None, truth values, numbers, days, moments, text, and lists and mappings of these; raises TypeError for all else.
+    Takes None, booleans, numbers, dates, moments, text, and lists and mappings of these. Raises TypeError for the rest.
     """
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(wire(str(value)))  # a stray byte of a command line has no spelling in YAML
+        return _text(wire(str(value)))  # YAML cannot represent a stray byte from a command line
     if isinstance(value, date):
         return spell_when(value)
     if isinstance(value, int | float):
@@ -34,16 +34,16 @@ def spell(value: Any) -> str:
         return "{" + ", ".join(f"{spell_key(key)}: {spell(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(spell, value)) + "]"
-    raise TypeError(f"{type(value).__name__} has no spelling in YAML")
+    raise TypeError(f"YAML cannot represent the type {type(value).__name__}")
 
 
 def spell_key(key: str) -> str:
-    """A key, in quotes where the loader would not read it as this text."""
+    """Write a key, in quotes if the loader would otherwise read it differently."""
     return key if key.isprintable() and _reads(f"- {key}: 0\n- {{{key}: 0}}\n", [{key: 0}] * 2) else _quoted(key)
 
 
 def spell_when(when: date) -> str:
-    """A day as `2026-10-11`, a local moment as `2026-10-11 22:30`, a moment of a zone with its offset."""
+    """Write a day as `2026-10-11`, a local moment as `2026-10-11 22:30`, an aware moment with its offset."""
     if not isinstance(when, datetime):
         return when.isoformat()
     if when.tzinfo:
@@ -73,14 +73,14 @@ def _escaped(char: str) -> str:
     return char if char.isprintable() else f"\\U{ord(char):08x}"
 
 
-# ---------------------------------------------------------------- where a mapping stands in its text
+# ---------------------------------------------------------------- places in a document
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the top mapping of a document stands: characters from its start.
+    """The place of a document's top mapping, in characters from the start of the document.
 
-    `start` is where the mapping begins, `flow` whether it is written in braces, `values` the span of each value.
+    `start` is where the mapping begins, `flow` whether it is written in braces, and `values` the span of each value.
     """
 
     start: int
@@ -89,8 +89,8 @@ class Layout:
 
 
 def layout(document: str) -> Layout:
-    """The layout of a document that the strict loader reads as a mapping."""
-    import yaml as pyyaml  # noqa: PLC0415 - slow to load, and only a change of a file needs it
+    """Find the layout of a document that the strict loader reads as a mapping."""
+    import yaml as pyyaml  # noqa: PLC0415 - slow to load, and only needed to change a file
 
     loader: type[Any] = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
     events = pyyaml.parse(document, Loader=loader)
@@ -99,7 +99,7 @@ def layout(document: str) -> Layout:
 
 
 def _values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Key and span of each value, from the events behind the start of the top mapping to its end."""
+    """The key and span of each value, from the events after the start of the top mapping."""
     for key in events:
         if type(key).__name__ == "MappingEndEvent":
             return
@@ -108,7 +108,7 @@ def _values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
         while depth:
             last = next(events)
             depth += _step(last)
-        # A key that is an alias has a name that only the loader knows.
+        # Only the loader knows the name of a key that is an alias.
         yield getattr(key, "value", ""), (first.start_mark.index, last.end_mark.index)
 
 
@@ -117,4 +117,4 @@ def _step(event: object) -> int:
 
 
 _STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
-"""How far an event goes down or up in its document, by its name."""
+"""The change in depth that each event makes, by the event's name."""

@@ -13,7 +13,7 @@ from brief.core.policy.settings import KEYS, SECTIONS, Settings
 from brief.core.policy.validate import MOST_UNKNOWN, Sifted, sift
 
 INTERVAL = "session.brief_interval_minutes"
-MINUTES = "write a whole number of minutes from 1 to 1440; the default 20 holds"
+MINUTES = "write a whole number of minutes from 1 to 1440; the default 20 applies"
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_a_value_is_told_as_the_file_spells_it() -> None:
     [
         (
             {"session": {"breif_on_interval": True}},
-            "session.breif_on_interval is not a key of the policy; the nearest is session.brief_on_interval",
+            "session.breif_on_interval is not a key of the policy; did you mean session.brief_on_interval",
         ),
-        ({"sesion": {}}, "sesion is not a key of the policy; the nearest is session"),
-        ({"brief_on_interval": True}, "the nearest is session.brief_on_interval"),
-        ({"session": {"freshness": {"fresh_minuets": 1}}}, "the nearest is session.freshness.fresh_minutes"),
-        ({"session.brief_on_interval": True}, "dots are not read; write brief_on_interval under session"),
-        ({"qqqq": 1}, "qqqq is not a key of the policy and none is near"),
+        ({"sesion": {}}, "sesion is not a key of the policy; did you mean session"),
+        ({"brief_on_interval": True}, "did you mean session.brief_on_interval"),
+        ({"session": {"freshness": {"fresh_minuets": 1}}}, "did you mean session.freshness.fresh_minutes"),
+        ({"session.brief_on_interval": True}, "since keys have no dots; write brief_on_interval under session"),
+        ({"qqqq": 1}, "qqqq is not a key of the policy, and no key is like it"),
     ],
 )
 def test_an_unknown_key_is_refused_by_name_with_the_nearest(document: dict[str, Any], says: str) -> None:
@@ -76,7 +76,10 @@ def test_very_many_unknown_keys_are_counted() -> None:
     """A policy of foreign keys costs a bounded number of sentences."""
     sifted = sift({f"key{number}": 1 for number in range(5_000)})
     assert len(sifted.faults) == MOST_UNKNOWN + 1
-    assert f"{5_000 - MOST_UNKNOWN}, from key{MOST_UNKNOWN} on" in sifted.faults[-1].sentence
+    assert (
+        f"{5_000 - MOST_UNKNOWN} more are not keys of the policy, from key{MOST_UNKNOWN} on"
+        in sifted.faults[-1].sentence
+    )
 
 
 def test_a_key_from_elsewhere_is_cleaned() -> None:
@@ -100,7 +103,7 @@ def test_freshness_in_the_wrong_order_is_told_with_both_values() -> None:
     sifted = sift({"session": {"freshness": {"fresh_minutes": 300}, "wake_limit": 1}})
     (fault,) = sifted.faults
     assert "session.freshness.fresh_minutes is 300 and session.freshness.stale_minutes is 240" in fault.sentence
-    assert "no greater than stale_minutes; 30 and 240 hold" in fault.sentence
+    assert "no greater than stale_minutes; 30 and 240 apply" in fault.sentence
     assert fault.key == "session.freshness.fresh_minutes"
     assert _settings(sifted).session.wake_limit == 1
 
@@ -115,20 +118,20 @@ def test_one_wrong_folder_is_named_by_its_place() -> None:
 def test_the_last_good_value_of_a_faulty_key_holds() -> None:
     """While running, a key that becomes faulty keeps its last good value, and the sentence says so."""
     sifted = sift({"session": {"brief_interval_minutes": "8"}}, last={INTERVAL: 7})
-    assert "the last good value 7 holds" in sifted.faults[0].sentence
+    assert "the last good value 7 applies" in sifted.faults[0].sentence
     assert _settings(sifted).session.brief_interval_minutes == 7
 
 
 def test_a_list_that_holds_is_spelled_as_one() -> None:
     """Where the last good value is a list, the fault shows its entries as a policy has them."""
     (fault,) = sift({"alerts": {"folders": "x"}}, last={"alerts.folders": ["meta/notices", "b"]}).faults
-    assert fault.sentence.endswith("the last good value [meta/notices, b] holds")
+    assert fault.sentence.endswith("the last good value [meta/notices, b] applies")
 
 
 def test_the_last_good_values_of_a_broken_section_hold() -> None:
     """A section that stops being a mapping keeps the last good values of its keys, the switch excepted."""
     sifted = sift({"session": []}, last={INTERVAL: 7, SWITCH: True})
-    assert "the last good values of its keys hold" in sifted.faults[0].sentence
+    assert "the last good values of its keys apply" in sifted.faults[0].sentence
     assert _settings(sifted).session.brief_interval_minutes == 7
     assert not _settings(sifted).session.brief_on_interval
     assert sifted.declared == frozenset()
@@ -137,7 +140,7 @@ def test_the_last_good_values_of_a_broken_section_hold() -> None:
 def test_an_old_consent_is_none() -> None:
     """The switch that wakes sessions is off as soon as the file no longer spells a plain true."""
     sifted = sift({"session": {"brief_on_interval": "off"}}, last={SWITCH: True})
-    assert "the default false holds" in sifted.faults[0].sentence
+    assert "the default false applies" in sifted.faults[0].sentence
     assert not _settings(sifted).session.brief_on_interval
 
 

@@ -118,8 +118,8 @@ def test_one_document_gives_one_value(text: str | bytes, value: Any) -> None:
         ("a: @b", 1, 4, "needs quotes"),
         ("a:\n  - b\n - c", 3, 2, "indent all keys of one mapping alike"),
         ("a: - b", 1, 4, "begin a list on a line of its own"),
-        ("a: 1\nb:\n  c: 1\n  c: 2", 4, 3, 'the key "c" stands on line 3 and again on line 4'),
-        ("'a': 1\n\"a\": 2", 2, 1, 'the key "a" stands on line 1 and again on line 2'),
+        ("a: 1\nb:\n  c: 1\n  c: 2", 4, 3, 'the key "c" is on line 3 and again on line 4'),
+        ("'a': 1\n\"a\": 2", 2, 1, 'the key "a" is on line 1 and again on line 2'),
         ("1: a", 1, 1, "keys are text, and 1 is not; put quotes around it"),
         ("true: a", 1, 1, "keys are text, and true is not"),
         ("? \n: a", 1, 2, "keys are text, and an empty key is not"),
@@ -131,10 +131,10 @@ def test_one_document_gives_one_value(text: str | bytes, value: Any) -> None:
         ("a: !!python/dict {b: c}", 1, 4, "the tag !!python/dict is not allowed"),
         ("a: !!map [b]", 1, 4, "the tag !!map is not allowed"),
         ("a: !!timestamp 2026-10-11", 1, 4, "the tag !!timestamp is not allowed"),
-        ("a: !!int b", 1, 4, '"b" is no !!int'),
-        ("a: !!int true", 1, 4, '"true" is no !!int'),
+        ("a: !!int b", 1, 4, '"b" is not a !!int'),
+        ("a: !!int true", 1, 4, '"true" is not a !!int'),
         ("a: *b", 1, 4, "*b names no anchor above it"),
-        ("a: &b [*b]", 1, 8, "*b stands inside what it names"),
+        ("a: &b [*b]", 1, 8, "*b refers to a value that contains it"),
         ("a: 1\n---\nb: 2", 2, 1, "a second document begins here"),
         ("a: 1\n...\nb: 2", 3, 1, "remove what follows the end of the document"),
         ("a: 1\nb: \x1b[31m", 2, 4, "U+001B is not allowed in YAML"),
@@ -203,7 +203,7 @@ def test_a_fault_without_a_place_is_a_sentence_too(fault: type[Exception], monke
             raise fault("odd\nmatter")
 
     monkeypatch.setattr(pyyaml, "CSafeLoader", Failing)
-    assert refused("a: 1").sentence == "this cannot be read as YAML (odd matter); mend it"
+    assert refused("a: 1").sentence == "this cannot be read as YAML (odd matter); correct it"
 
 
 leaves = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()

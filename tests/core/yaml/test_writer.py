@@ -78,7 +78,7 @@ def test_days_and_moments_are_spelled_as_notices_have_them(when: date, spelled: 
 
 def test_what_yaml_has_no_word_for_is_refused() -> None:
     """An object is a fault of the program and not of a person."""
-    with pytest.raises(TypeError, match="object has no spelling"):
+    with pytest.raises(TypeError, match="cannot represent the type object"):
         spell(object())
 
 
