@@ -254,9 +254,9 @@ def test_t12_courtesy_once(place: Place) -> None:
 # ---------------------------------------------------------------- from public reports
 
 MALFORMED = {
-    "no such month": ("---\nexpires: 2026-13-45\n---\n", 'expires: "2026-13-45" is no day'),
-    "no such day": ("---\nexpires: 2026-02-30\n---\n", 'expires: "2026-02-30" is no day'),
-    "no such hour": ("---\nexpires: 2026-10-11 24:00:00\n---\n", 'expires: "2026-10-11 24:00:00" is no day'),
+    "no such month": ("---\nexpires: 2026-13-45\n---\n", 'expires: "2026-13-45" is not a valid day'),
+    "no such day": ("---\nexpires: 2026-02-30\n---\n", 'expires: "2026-02-30" is not a valid day'),
+    "no such hour": ("---\nexpires: 2026-10-11 24:00:00\n---\n", 'expires: "2026-10-11 24:00:00" is not a valid day'),
     "a colon in a title": ("---\nkind: alert\ntitle: Assignment 1: Some Title\n---\n", "line 3, column"),
     "a first line ----": ("----\nkind: alert\n---\n", "line 1, column 1: there is no front matter"),
     "a list": ("---\n- kind\n- alert\n---\n", 'the front matter is ["kind", "alert"] and must be keys'),

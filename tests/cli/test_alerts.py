@@ -123,8 +123,8 @@ def test_added_until_archived(two: Lab) -> None:
     [
         (["--kind", "lock"], "kind lock is placed with majordomus lock place COMPONENT"),
         (["--kind", "bug-dep", "--component", "koda"], "kind bug-dep needs --component and --ticket"),
-        (["--expires", "2026-13-45"], 'expires: "2026-13-45" is no day'),
-        (["--fires-on", "2026-02-30"], 'fires_on: "2026-02-30" is no day'),
+        (["--expires", "2026-13-45"], 'expires: "2026-13-45" is not a valid day'),
+        (["--fires-on", "2026-02-30"], 'fires_on: "2026-02-30" is not a valid day'),
         (["--applies-when", "component == ("], "applies_when: component == ( cannot be judged"),
         (["--priority", "11"], "--priority 11: "),
         (["--recurring", "hourly"], "hourly"),

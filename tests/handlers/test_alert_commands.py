@@ -95,9 +95,9 @@ def test_bug_dep(place: Place) -> None:
         ({"kind": "bug-dep", "component": "koda"}, "kind bug-dep needs --component and --ticket"),
         ({"kind": "bug-dep", "ticket": "KODA-12"}, "kind bug-dep needs --component and --ticket"),
         ({"kind": "lock", "component": "koda"}, "kind lock is placed with majordomus lock place COMPONENT"),
-        ({"expires": "2026-13-45"}, 'expires: "2026-13-45" is no day'),
-        ({"expires": "2026-02-30"}, 'expires: "2026-02-30" is no day'),
-        ({"fires_on": "2026-10-11 24:00:00"}, 'fires_on: "2026-10-11 24:00:00" is no day'),
+        ({"expires": "2026-13-45"}, 'expires: "2026-13-45" is not a valid day'),
+        ({"expires": "2026-02-30"}, 'expires: "2026-02-30" is not a valid day'),
+        ({"fires_on": "2026-10-11 24:00:00"}, 'fires_on: "2026-10-11 24:00:00" is not a valid day'),
         (
             {"expires": "2026-10-11"},
             "expires: 2026-10-11 is over already: a notice is last shown just before that begins",
@@ -109,7 +109,7 @@ def test_bug_dep(place: Place) -> None:
             "expires: 2026-10-20 is not after 2026-10-20, the day or mo",
         ),
         ({"expires": "2026-10-20", "fires_on": "2026-11-01"}, "give a later expires, or leave it out"),
-        ({"fires_on": "tomorrow"}, 'fires_on: "tomorrow" is no day'),
+        ({"fires_on": "tomorrow"}, 'fires_on: "tomorrow" is not a valid day'),
         ({"title": "x" * 300_000}, "at most 262,144 are read"),
         ({"title": " \x1b "}, "title: a notice needs one"),
         ({"applies_when": "component === ("}, "applies_when: component === ( cannot be judged: "),
@@ -337,7 +337,7 @@ def test_migrated(place: Place) -> None:
     text = taken_text(first)
     assert text.startswith("from reminders.md: 2 added, 0 there before, 1 ticked off, 2 not read\n")
     assert "not read: line 8: tidy up: names no day with a year; write it as YYYY-MM-DD\n" in text
-    assert "not read: line 9: 01/02/2026 call: 01/02/2026 may be two days; write it as YYYY-MM-DD\n" in text
+    assert "not read: line 9: 01/02/2026 call: 01/02/2026 is ambiguous; write it as YYYY-MM-DD\n" in text
     assert text.endswith("Keep reminders.md: write anew what was not read, and run this again.\n")
     assert "remove" not in text
 

@@ -96,8 +96,8 @@ def work(number, folder):
     ("fields", "sentence"),
     [
         ({"priority": 11}, "priority"),
-        ({"expires": "2026-02-30"}, "expires: .2026-02-30. is no day"),
-        ({"kind": "thing"}, "kind: .thing. is none of"),
+        ({"expires": "2026-02-30"}, "expires: .2026-02-30. is not a valid day"),
+        ({"kind": "thing"}, "kind: .thing. is not one of"),
         ({"title": "x" * 300_000}, "bytes and at most 262,144 are read"),
     ],
 )
@@ -234,7 +234,7 @@ def test_done_refuses_what_it_cannot_mean(tmp_path: Path) -> None:
         ("gone", NotFoundError, "there is no active notice gone"),
         ("twin", ConflictError, "twin may be"),
         ("broken", DocumentError, "/broken.md: line"),
-        ("alias", DocumentError, "/alias.md: status cannot be set here"),
+        ("alias", DocumentError, "/alias.md: status cannot be set"),
     ):
         with pytest.raises(kind, match=sentence):
             set_done(folders, slug, NOW, ZONE)

@@ -1,1 +1,1 @@
-"""Rules of notices: what is shown, in which order, and what a lock means."""
+"""The rules of notices: which are shown, in what order, and what a lock means."""

@@ -1,4 +1,4 @@
-"""The name of a component: shown as it is written, compared without regard to case, spaces and how accents are put together."""
+"""Component names. They are shown as written, and compared without regard to case, spacing and accent composition."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import unicodedata
 
 
 def component_name(component: str | None) -> str:
-    """The name as it is written, with single spaces and composed accents; empty for none."""
+    """The name as written, with single spaces and composed accents. Empty for None."""
     return " ".join(unicodedata.normalize("NFC", component or "").split())
 
 
 def component_key(component: str | None) -> str:
-    """What the names of one component share, by canonical caseless matching; empty for none."""
+    """The key that all spellings of a component share (canonical caseless matching). Empty for None."""
     folded = unicodedata.normalize("NFD", component or "").casefold()
     return component_name(folded)

@@ -1,4 +1,4 @@
-"""Local days and moments: when a day or a moment of a notice begins, and which day a moment is, in one zone."""
+"""Convert between moments and local days in one time zone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MIDDLE_YEAR = 5_000
 
 
 def instant(when: When, zone: ZoneInfo) -> datetime:
-    """The moment in UTC at which `when` begins, held between EARLIEST and LATEST; a day begins at its midnight.
+    """The moment in UTC at which `when` begins, clamped between EARLIEST and LATEST. A day begins at its midnight.
 
-    Of an hour that the clocks repeat the first is meant. A time that they skip counts as late as it would have been
-    without the change, so that a day whose midnight is skipped begins where the clocks jump.
+    In an hour that the clocks repeat (DST fold), the first one counts. A time that they skip (DST gap) keeps the offset from
+    before the change, so a day whose midnight is skipped begins where the clocks jump.
     """
     local = when if isinstance(when, datetime) else datetime.combine(when, time.min)
     try:
@@ -26,7 +26,7 @@ def instant(when: When, zone: ZoneInfo) -> datetime:
 
 
 def local_day(moment: datetime, zone: ZoneInfo) -> date:
-    """The day that an aware moment falls on in the zone."""
+    """The local day of an aware moment in the zone."""
     try:
         return moment.astimezone(zone).date()
     except OverflowError:

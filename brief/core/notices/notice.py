@@ -1,6 +1,6 @@
-"""The format of a notice: Markdown with YAML front matter, read strictly; a fault is a sentence with key and value.
+"""The format of a notice: Markdown with YAML front matter, read strictly. A fault is a sentence with key and value.
 
-Only the format lives here. Whether a notice is shown, due or old is judged elsewhere, with the time at hand.
+Only the format is defined here. `visibility.py` decides whether a notice is shown, due or too old.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from brief.core.text.sanitize import clean
 from brief.core.yaml import reader
 
 LIMIT = 262_144
-"""Bytes that the file of a notice may have."""
+"""The most bytes that the file of a notice may have."""
 
 When: TypeAlias = date | datetime
-"""A local day (`date`), a local moment (naive `datetime`), or a moment of its own zone (aware `datetime`)."""
+"""A local day (`date`), a local moment (naive `datetime`), or a moment with its own offset (aware `datetime`)."""
 
 _OPENING = re.compile(r"---\r?(?:\n|\Z)")
 _CLOSING = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 
 class NoticeStatus(StrEnum):
-    """Whether a notice still stands."""
+    """Whether a notice is still in force."""
 
     ACTIVE = "active"
     DONE = "done"
@@ -61,7 +61,7 @@ class Severity(StrEnum):
 
 
 class Recurring(StrEnum):
-    """How often a notice comes back."""
+    """How often a notice recurs."""
 
     DAILY = "daily"
     WEEKDAYS = "weekdays"
@@ -71,7 +71,7 @@ class Recurring(StrEnum):
 
 
 class Audience(StrEnum):
-    """Whom a notice is for; `owner` enters no text meant for a model."""
+    """Whom a notice is for. A notice for `owner` never enters a text for a model."""
 
     ALL = "all"
     OWNER = "owner"
@@ -79,10 +79,10 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """One notice as its file has it. `title` is cleaned, all other text is as written; `body` is every character of it.
+    """One notice as in its file. `title` is sanitized; all other text is as written, and `body` is the whole body.
 
-    `fields` is the whole front matter in its order, unknown keys included. `heading` is where in `body` the heading
-    that gave the title stands, None where the title came from elsewhere.
+    `fields` is the whole front matter in order, including unknown keys. `heading` is the place in `body` of the heading
+    that became the title, or None if the title came from elsewhere.
     """
 
     slug: str
@@ -107,13 +107,13 @@ class Notice:
 
     @property
     def body_without_title(self) -> str:
-        """The body without the heading that is already the title."""
+        """The body without the heading that became the title."""
         start, end = self.heading or (0, 0)
         return self.body[:start] + self.body[end:]
 
 
 def parse(text: bytes | str, slug: str) -> Notice:
-    """The notice in the text of a file; `slug` is the file's name without `.md`. Raises DocumentError."""
+    """Parse the text of a notice. `slug` is the file name without `.md`. Raises DocumentError."""
     fields, body = front_matter(text)
     title, heading = _title(fields, body, slug)
     return Notice(
@@ -140,7 +140,7 @@ def parse(text: bytes | str, slug: str) -> Notice:
 
 
 def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
-    """The fields between the first line `---` and the next one, and the whole text after it; raises DocumentError."""
+    """The fields between the first line `---` and the next one, and the text after them. Raises DocumentError."""
     whole = reader.decode(text, limit=LIMIT)
     opening = _OPENING.match(whole)
     if opening is None:
@@ -148,14 +148,14 @@ def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
     closing = _CLOSING.search(whole, opening.end())
     if closing is None:
         raise _fault("the front matter is never closed; end it with a line that is exactly ---")
-    # The opening line is also YAML's own mark of a document: kept, it makes the loader count lines as the file does.
+    # The opening line is also YAML's own document mark. It is kept so that the loader's line numbers match the file.
     fields = reader.load(whole[: closing.start()])
     if not isinstance(fields, dict):
         raise _fault(f"the front matter is {_shown(fields)} and must be keys with values, such as kind: alert")
     return fields, whole[closing.end() :]
 
 
-# ---------------------------------------------------------------- fields; an empty one counts as left out
+# ---------------------------------------------------------------- fields; an empty one counts as absent
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Default = TypeVar("_Default")
@@ -168,11 +168,11 @@ def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default
     try:
         return choices(value)
     except ValueError:
-        raise _refused(key, value, f"is none of {', '.join(choices)}; write one of them") from None
+        raise _refused(key, value, f"is not one of {', '.join(choices)}; write one of these") from None
 
 
 def _audience(fields: Mapping[str, Any]) -> Audience:
-    """The owner's own only where the file says so; whatever else is written there, the notice is for all."""
+    """OWNER only if the file says exactly that. With any other value the notice is for all."""
     value = fields.get("audience")
     is_owner = isinstance(value, str) and value.strip().lower() == Audience.OWNER
     return Audience.OWNER if is_owner else Audience.ALL
@@ -183,12 +183,12 @@ def _priority(fields: Mapping[str, Any]) -> int:
     if value is None:
         return 5
     if type(value) is not int or value not in _PRIORITIES:
-        raise _refused("priority", value, "is no whole number from 0 to 10; write one, without quotes")
+        raise _refused("priority", value, "is not a whole number from 0 to 10; write one, without quotes")
     return value
 
 
 def _text(fields: Mapping[str, Any], key: str) -> str | None:
-    """A field of text; a whole number is taken as it reads, since tickets and process ids are written bare."""
+    """The text of a field. A whole number counts as text, since people write ticket and process numbers unquoted."""
     value = fields.get(key)
     if value is None or isinstance(value, str):
         return value or None
@@ -205,7 +205,7 @@ def _when(fields: Mapping[str, Any], key: str) -> When | None:
         return _moment(value)
     except (ValueError, OverflowError):
         raise _refused(
-            key, value, "is no day YYYY-MM-DD and no moment YYYY-MM-DD HH:MM that exists; mend the date"
+            key, value, "is not a valid day YYYY-MM-DD or moment YYYY-MM-DD HH:MM; correct the date"
         ) from None
 
 
@@ -218,12 +218,12 @@ def _moment(value: Any) -> When:
         return date.fromisoformat(day)
     moment = datetime.fromisoformat(f"{day}T{clock}{offset or ''}")
     if moment.tzinfo:
-        moment.astimezone(UTC)  # a moment that UTC cannot tell overflows here, not where it is judged
+        moment.astimezone(UTC)  # a moment outside the range of UTC must overflow here, not where it is used
     return moment
 
 
 def _title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[int, int] | None]:
-    """The title, and where in the body its heading stands if it came from there."""
+    """The title, and the place of its heading in the body if it came from there."""
     title = clean(_text(fields, "title") or "")
     if title:
         return title, None
@@ -231,7 +231,7 @@ def _title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[
 
 
 def _heading(body: str) -> tuple[str, tuple[int, int]] | None:
-    """The first heading of the form `# Title` outside code fences, and the line where it stands."""
+    """The first heading of the form `# Title` outside code fences, and its place."""
     fence = ""
     for found in _MARKED_LINE.finditer(body):
         marker, rest = found.groups()

@@ -1,4 +1,4 @@
-"""A notice as text: written so that it is read back as it was meant, and changed without touching another byte."""
+"""Write the text of a notice, and change single fields of one without touching any other byte."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def written(fields: Mapping[str, Any], body: str) -> str:
-    """The text of a notice with these fields, in their order, and this body; a field that is None is left out."""
+    """The text of a notice with these fields, in this order, and this body. Fields that are None are left out."""
     lines = [f"{spell_key(key)}: {spell(value)}\n" for key, value in fields.items() if value is not None]
     return f"{_FENCE}\n{''.join(lines) or '{}' + chr(10)}{_FENCE}\n{body}"
 
 
 def ended(body: str) -> str:
-    """The body as a file ends: its last line has a line end."""
+    """The body with a line end after its last line."""
     return body + "\n" if body and not body.endswith("\n") else body
 
 
 def changed(raw: bytes, changes: Mapping[str, Any]) -> bytes:
-    """The file of a notice with these fields set: a field that is there keeps its place, a new one comes last.
+    """The file of a notice with these fields set. An existing field keeps its place; a new one goes last.
 
-    Every byte outside the values that change stays: comments, order, line ends, byte order mark, body. Raises
-    DocumentError where the file is no notice, or is written so that a value cannot be changed in its place.
+    Every byte outside the changed values stays: comments, order, line ends, byte order mark, body. Raises DocumentError if
+    the file is not a notice, or if its syntax does not allow a value to be changed in place.
     """
     fields, body = front_matter(raw)
     whole = reader.decode(raw, limit=LIMIT)
@@ -42,7 +42,7 @@ def changed(raw: bytes, changes: Mapping[str, Any]) -> bytes:
 
 
 def _with(head: str, key: str, value: Any) -> str:
-    """The front matter, with its fences, with the field set."""
+    """The front matter, including its fences, with the field set."""
     closing = head.rindex(_FENCE)
     found = layout(head[:closing])
     span = found.values.get(key)
@@ -59,23 +59,25 @@ def _with(head: str, key: str, value: Any) -> str:
 
 def _replaced(head: str, span: tuple[int, int], spelled: str) -> str:
     start, end = span
-    # The parser counts the line end of a block of text as part of it, and an empty value touches its colon.
+    # The parser includes the line end of a block of text, and an empty value touches its colon.
     end = start + len(head[start:end].rstrip())
     gap = " " if head[start - 1] == ":" else ""
     return head[:start] + gap + spelled + head[end:]
 
 
 def _prove(text: str, fields: Mapping[str, Any], body: str, changes: Mapping[str, Any]) -> None:
-    """Refuse a change that did more or less than it should: aliases and rare spellings of YAML are found out here."""
+    """Refuse a change with any other effect than intended, which aliases and rare YAML syntax can cause."""
     try:
         after, body_after = front_matter(text)
     except DocumentError:
         after, body_after = {}, body
     if body_after != body or _comparable(after) != _comparable(fields):
         keys = ", ".join(changes)
-        raise DocumentError(f"{keys} cannot be set here as the front matter is written; set it by hand, one key a line")
+        raise DocumentError(
+            f"{keys} cannot be set because of how the front matter is written; set it by hand, one key per line"
+        )
 
 
 def _comparable(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Fields without their order, told apart by type, with a NaN equal to itself."""
+    """The fields in a comparable form: without order, distinct by type, with NaN equal to itself."""
     return {key: repr(value) for key, value in fields.items()}

@@ -1,4 +1,4 @@
-"""When a recurring notice comes back: an occurrence is found by its number, so a gap of centuries costs no loop."""
+"""When a notice recurs. An occurrence is computed from its number, so no loop is needed even across centuries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.core.notices.days import LATEST, instant, local_day
 from brief.core.notices.notice import Notice, Recurring, When
 
 DAY_FIELD = "recurs_day"
-"""The field of a notice that keeps the day of the month it means, where `fires_on` fell on a shorter month."""
+"""The field that keeps the intended day of the month if `fires_on` fell into a shorter month."""
 
 DONE_FIELD = "done_at"
 """The field of a recurring notice that keeps when an occurrence of it was last set to done."""
@@ -24,17 +24,17 @@ _SATURDAY = 5
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What `alerts done` writes into a recurring notice; `recurs_day` is None where `fires_on` alone tells it."""
+    """What `alerts done` writes into a recurring notice. `recurs_day` is None if `fires_on` alone implies it."""
 
     fires_on: When
     recurs_day: int | None
 
 
 def first_due(notice: Notice, now: datetime, zone: ZoneInfo) -> When | None:
-    """The first occurrence that is not done, ahead or past; None for a notice that is never due.
+    """The first occurrence that is not done yet, in the past or future. None for a notice that is never due.
 
-    It is `fires_on`, from which `weekdays` waits for Monday. What recurs and has no `fires_on` counts from the day
-    it was created, or from today.
+    It is `fires_on`, or with `weekdays` the next Monday if that is a weekend. A recurring notice without `fires_on` counts
+    from the day it was created, or from today.
     """
     if notice.recurring is None:
         return notice.fires_on
@@ -43,9 +43,9 @@ def first_due(notice: Notice, now: datetime, zone: ZoneInfo) -> When | None:
 
 
 def moved(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
-    """Where a recurring notice goes once its occurrence is done: past now, and past an occurrence that is still ahead.
+    """The next occurrence once the present one is done: after now, and after the present one if that is in the future.
 
-    None where it does not recur, or where the calendar ends.
+    None if the notice does not recur, or if the calendar ends.
     """
     first = first_due(notice, now, zone)
     if notice.recurring is None or first is None:
@@ -68,9 +68,9 @@ def is_done_until_due(notice: Notice, now: datetime, zone: ZoneInfo) -> bool:
 def next_occurrence(
     first: When, recurring: Recurring, after: datetime, zone: ZoneInfo, day: int | None = None
 ) -> When | None:
-    """The first occurrence that begins later than the moment `after`; None where the calendar ends before it.
+    """The first occurrence that begins after the moment `after`. None if the calendar ends first.
 
-    `first` is an occurrence, `day` the day of the month that is meant; without it `first` tells the day.
+    `first` is any occurrence. `day` is the intended day of the month, by default that of `first`.
     """
     meant = anchor_day(first, recurring, day)
 
@@ -85,9 +85,9 @@ def next_occurrence(
 
 
 def occurrence(first: When, recurring: Recurring, index: int, day: int) -> When:
-    """The occurrence of that number, 0 being `first`; the time of day stays. Raises OverflowError past year 9999.
+    """The occurrence number `index`, where 0 is `first`, at the same time of day. Raises OverflowError past year 9999.
 
-    `monthly` and `yearly` keep to `day`, and to the last day of a month that is shorter.
+    `monthly` and `yearly` fall on `day`, or on the last day of a shorter month.
     """
     match recurring:
         case Recurring.DAILY:
@@ -100,9 +100,9 @@ def occurrence(first: When, recurring: Recurring, index: int, day: int) -> When:
 
 
 def anchor_day(first: When, recurring: Recurring, kept: object) -> int:
-    """The day of the month that is meant: `kept` where `first` can stand for it, else that of `first`.
+    """The intended day of the month: `kept` if `first` may be its shortened form, else the day of `first`.
 
-    The last day of a month stays the last day of every month, so 28 February monthly goes on at 31 March.
+    The last day of a month stays the last day of every month, so 28 February monthly continues on 31 March.
     """
     last = monthrange(first.year, first.month)[1]
     if first.day < last:
@@ -118,7 +118,7 @@ def _day_made(notice: Notice, now: datetime, zone: ZoneInfo) -> date:
 
 
 def _weekday_offset(weekday: int, index: int) -> int:
-    """Days from a day with that weekday, Monday being 0, to the working day of that number on or after it."""
+    """Days from a day with this weekday (Monday is 0) to the working day number `index` on or after it."""
     if weekday >= _SATURDAY:
         return 7 - weekday + _weekday_offset(0, index)
     weeks, days = divmod(weekday + index, 5)

@@ -1,4 +1,4 @@
-"""A list of reminders in Markdown, read item by item: what it asks for, and every line that it could not be read in."""
+"""Parse a Markdown list of reminders. Every line that cannot be understood is reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SLUG_WORDS = 40
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """One thing to remember; without `fires_on` it recurs from the day it is taken over. `line` is counted from 1."""
+    """One reminder. Without `fires_on` it recurs from the day on which it is imported. `line` counts from 1."""
 
     line: int
     slug: str
@@ -36,7 +36,7 @@ class Reminder:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A line that could not be read, counted from 1, and why."""
+    """A line that could not be understood, and `why`. `line` counts from 1."""
 
     line: int
     text: str
@@ -45,7 +45,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Reminders:
-    """What a list holds: `done` is how many items of it are ticked off, and are no reminders any more."""
+    """The content of a list. `done` counts the items that are ticked off and are no longer reminders."""
 
     found: tuple[Reminder, ...]
     unread: tuple[Unread, ...]
@@ -53,10 +53,10 @@ class Reminders:
 
 
 def read_reminders(text: str) -> Reminders:
-    """Read a list: items with or without a checkbox under headings, each with a date of its own or of its heading.
+    """Read a list of items under headings, with or without checkboxes, each dated by itself or by its heading.
 
-    An item that says `every day`, `daily` or the like recurs, and needs no date. Lines that are further in than an item
-    and no dated items themselves belong to it. The slugs are the same whenever the list is read again.
+    An item that says `every day`, `daily` or the like recurs and needs no date. Lines indented below an item belong to it,
+    unless they are dated items themselves. Reading the list again yields the same slugs.
     """
     reader = _Reader()
     for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
@@ -66,7 +66,7 @@ def read_reminders(text: str) -> Reminders:
 
 @dataclass(slots=True)
 class _Heading:
-    """A heading that holds for what follows; what it does not say itself is said by the ones above it."""
+    """A heading that applies to the items below it, and that inherits what it does not say from the headings above."""
 
     level: int
     text: str
@@ -81,7 +81,7 @@ class _Heading:
 
 @dataclass(slots=True)
 class _Item:
-    """An item that is being read, with the lines that belong to it."""
+    """An item, with the lines that belong to it."""
 
     line: int
     indent: int
@@ -93,7 +93,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Reader:
-    """Takes lines and gives what they hold; blank lines and rules hold nothing."""
+    """Collects headings and items line by line. Blank lines and rules hold nothing."""
 
     headings: list[_Heading] = field(default_factory=list)
     items: list[_Item] = field(default_factory=list)
@@ -103,9 +103,9 @@ class _Reader:
     open: _Item | None = None
 
     def take(self, number: int, line: str) -> None:
-        """Take the next line."""
+        """Read the next line."""
         if self._in_code(line):
-            self._belongs(number, line, "stands in a block of code")
+            self._belongs(number, line, "is in a block of code")
         elif not line.strip():
             return
         elif found := _HEADING.match(line):
@@ -116,10 +116,10 @@ class _Reader:
             self.open = item
             self.items.append(item)
         else:
-            self._belongs(number, line, "is no item of the list; begin it with - [ ] and a date")
+            self._belongs(number, line, "is not an item of the list; begin it with - [ ] and a date")
 
     def end(self) -> Reminders:
-        """What all lines held."""
+        """The reminders in all lines read."""
         found: list[Reminder] = []
         self.unread.extend(self._headings_needed())
         for item in self.items:
@@ -137,7 +137,7 @@ class _Reader:
         )
 
     def _in_code(self, line: str) -> bool:
-        """Whether the line is one of a fenced block, its fences included."""
+        """Whether the line belongs to a fenced code block, including its fences."""
         found = _FENCE.match(line)
         if self.fence:
             if found and found[1] == self.fence:
@@ -156,7 +156,7 @@ class _Reader:
         self.open = None
 
     def _item(self, number: int, line: str) -> _Item | None:
-        """The item that begins here: one with a bullet, or a bare line that begins with a date."""
+        """The item that begins on this line: with a bullet, or a bare line that starts with a date."""
         indent = _indent(line)
         bullet = _ITEM.match(line)
         text = (bullet[3] if bullet else line).strip()
@@ -173,7 +173,7 @@ class _Reader:
         return self.open is not None and indent > self.open.indent
 
     def _belongs(self, number: int, line: str, otherwise: str) -> None:
-        """Give a line to the item that is open, or name it as unread."""
+        """Add a line to the open item, or report it as unread."""
         if self.open and self._is_inside(_indent(line)):
             self.open.more.append((number, line))
         else:
@@ -181,7 +181,7 @@ class _Reader:
             self.unread.append(Unread(number, line.strip(), otherwise))
 
     def _headings_needed(self) -> Iterator[Unread]:
-        """The headings that are not understood, but for those of which all items below say the same themselves."""
+        """The headings that are not understood, except those that no item below depends on."""
         above = {id(heading) for item in self.items for heading in item.headings}
         needed = {id(_heading_not_understood(item)) for item in self.items if not item.is_done}
         return (unread for unread, heading in self.faulty if id(heading) in needed or id(heading) not in above)
@@ -193,7 +193,7 @@ class _Reader:
 
 
 def _heading_fault(found: Found | None, rest: str) -> str | None:
-    """Why a heading that gives a day or a rhythm is not understood; None where it is, or gives neither."""
+    """Why a heading's day or rhythm is not understood. None if it is understood, or if the heading gives neither."""
     if found is not None and found.fault:
         return found.fault
     if found is None and is_like_a_date(rest):
@@ -203,17 +203,17 @@ def _heading_fault(found: Found | None, rest: str) -> str | None:
 
 def _rhythm_fault(text: str) -> str | None:
     unknown = find_unknown_rhythm(text)
-    return f"says {unknown}, which no reminder can; write {', '.join(Recurring)}" if unknown else None
+    return f"says {unknown}, which reminders do not support; write {', '.join(Recurring)}" if unknown else None
 
 
 def _reminder(item: _Item) -> Reminder | str:
-    """The reminder of an item, or why there is none."""
+    """The reminder of an item, or why it has none."""
     own = find_date(item.text)
     text = _without(item.text, own)
     if fault := _rhythm_fault(text):
         return fault
     if heading := _heading_not_understood(item):
-        return f"stands below {heading.text or 'a heading'}, which {heading.fault}"
+        return f"is below {heading.text or 'a heading'}, which {heading.fault}"
     dated = own or next((heading.date for heading in reversed(item.headings) if heading.date), None)
     said = (find_rhythm(_without(item.text, own)), *(heading.recurring for heading in reversed(item.headings)))
     recurring = next((rhythm for rhythm in said if rhythm), None)
@@ -223,7 +223,7 @@ def _reminder(item: _Item) -> Reminder | str:
     if dated is None and recurring is None:
         return "names no day with a year; write it as YYYY-MM-DD"
     if not title:
-        return "says a day and not what is due; write it behind the date"
+        return "names a day but not what is due; write it after the date"
     group = next((heading.text for heading in reversed(item.headings) if heading.text), None)
     when = dated.when if dated else None
     name = f"{slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
@@ -231,7 +231,7 @@ def _reminder(item: _Item) -> Reminder | str:
 
 
 def _heading_not_understood(item: _Item) -> _Heading | None:
-    """The heading above the item that says what is not understood, where the item does not say it better itself."""
+    """The heading above the item that is not understood, unless the item itself says what that heading should."""
     if not any(heading.fault for heading in item.headings):
         return None
     own = find_date(item.text)
@@ -245,7 +245,7 @@ def _heading_not_understood(item: _Item) -> _Heading | None:
 
 
 def _numbered(found: list[Reminder]) -> Iterator[Reminder]:
-    """The reminders, of which those that are the same, word for word, are told apart by their order."""
+    """The reminders, with a number added to the slugs of word-for-word repetitions."""
     times: dict[str, int] = {}
     for reminder in found:
         times[reminder.slug] = count = times.get(reminder.slug, 0) + 1
@@ -253,13 +253,13 @@ def _numbered(found: list[Reminder]) -> Iterator[Reminder]:
 
 
 def _body(item: _Item) -> str:
-    """The lines that belong to an item, moved out to the margin as far as all of them can go."""
+    """The lines that belong to an item, without their common indentation."""
     margin = min((_indent(line) for _, line in item.more), default=0)
     return "".join(f"{line.expandtabs(4)[margin:].rstrip()}\n" for _, line in item.more)
 
 
 def _without(text: str, found: Found | None) -> str:
-    """The text without its date, the marks that set the date off, and the marks of emphasis around it."""
+    """The text without its date, and without the punctuation and emphasis around that."""
     if found is None:
         return text.strip()
     before, after = text[: found.span[0]], text[found.span[1] :]

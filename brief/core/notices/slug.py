@@ -1,4 +1,4 @@
-"""Names of files made from other people's words: short, plain ASCII, and never a path."""
+"""File names made from other people's words: short, plain ASCII, and never a path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 MOST = 60
-"""Characters of a slug."""
+"""The most characters of a slug."""
 
 _RUN = re.compile(r"[^a-z0-9]+")
 _NO_DECOMPOSITION = str.maketrans(
@@ -17,7 +17,7 @@ _SCANNED = 1_000
 
 
 def slug(text: str, most: int = MOST) -> str:
-    """The words of `text` in lower case ASCII, joined by `-`, whole words where they fit; empty where none is left."""
+    """The words of `text` in lower-case ASCII, joined by `-`, cut between words if possible. Empty if no word is left."""
     lowered = unicodedata.normalize("NFKD", text[:_SCANNED]).lower().translate(_NO_DECOMPOSITION)
     ascii_only = "".join(char for char in lowered if not unicodedata.combining(char))
     words = _RUN.sub("-", ascii_only).strip("-")
@@ -28,6 +28,6 @@ def slug(text: str, most: int = MOST) -> str:
 
 
 def digest(*parts: str, characters: int = 8) -> str:
-    """A short name for a text of any kind, the same on every machine: hexadecimal characters of its SHA-256."""
+    """The first hexadecimal characters of the SHA-256 of the parts: a short name that is the same on every machine."""
     spelled = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(spelled).hexdigest()[:characters]

@@ -1,4 +1,4 @@
-"""What could not be read of the notices, and may be locks: said in one sentence wherever locks are told."""
+"""Notices that could not be read and may be locks. One sentence names them wherever locks are shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from brief.core.text.sanitize import clean
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Files that could not be read, and folders that were not read in full, each with the reason."""
+    """Files that could not be read, and folders that could not be read in full, each with the reason."""
 
     files: tuple[tuple[str, str], ...] = ()
     folders: tuple[tuple[str, str], ...] = ()
@@ -19,7 +19,7 @@ class Unread:
 
     @property
     def sentence(self) -> str:
-        """How many there are: `3 files and 1 folder, possibly locks, could not be read`; empty for none."""
+        """Their number, as in `3 files and 1 folder, possibly locks, could not be read`. Empty if there are none."""
         if not self:
             return ""
         counts = " and ".join(_counted(len(each), name) for each, name in self._parts() if each)
@@ -27,7 +27,7 @@ class Unread:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """A line for each file, then for each folder."""
+        """One line for each file, then one for each folder."""
         return tuple(_reason(name, why) for name, why in (*self.files, *self.folders))
 
     def _parts(self) -> tuple[tuple[tuple[tuple[str, str], ...], str], ...]:
@@ -45,5 +45,5 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _reason(name: str, why: str) -> str:
-    """Where the reason names the file by itself, it is not named twice."""
+    """The reason with the name in front, unless the reason already contains it."""
     return why if name in why else f"{clean(name, 1_000)}: {why}"

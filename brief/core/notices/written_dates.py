@@ -1,4 +1,4 @@
-"""Days and rhythms as people write them into a list, in English and Czech; what is ambiguous is refused, not guessed."""
+"""Parse days and rhythms as people write them, in English and Czech. Ambiguous dates are refused, not guessed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RHYTHMS = (
     (Recurring.MONTHLY, "(?:every|each) month|měsíčně|každý měsíc", "monthly"),
     (Recurring.YEARLY, "(?:every|each) year|ročně|každý rok|každoročně", "yearly|annually"),
 )
-# "daily" is a rhythm where it stands by itself, and an adjective in "send the daily report".
+# "daily" is a rhythm when it stands by itself, but an adjective in "send the daily report".
 _SET_OFF = r"(?=$|[])]|\s*[:,\u2013\u2014]|\s+-)"
 _SAYS = tuple(
     (rhythm, re.compile(rf"\b(?:{clear})\b|(?:^|[(\[])(?:{alone}){_SET_OFF}|\b(?:{alone})\W*$", re.IGNORECASE))
@@ -98,7 +98,7 @@ _DATE_ALONE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The first date in a text: `when` it names, or `fault` why it names none, and the span where it stands."""
+    """The first date in a text: `when`, or the `fault` that makes it unusable, and its span in the text."""
 
     when: When | None
     fault: str | None
@@ -106,18 +106,18 @@ class Found:
 
 
 def find_date(text: str) -> Found | None:
-    """The first date with a year, and the time of day behind it; None where there is none."""
+    """Find the first date with a year, and the time of day after it. None if there is no such date."""
     matches = [found for form in _FORMS if (found := form.search(text))]
     return _read(min(matches, key=lambda found: found.start())) if matches else None
 
 
 def find_rhythm(text: str) -> Recurring | None:
-    """How often the text says that it comes back; None where it does not say."""
+    """Find the rhythm in which the text says that it recurs. None if it does not say."""
     return next((rhythm for rhythm, says in _SAYS if says.search(text)), None)
 
 
 def find_unknown_rhythm(text: str) -> str | None:
-    """The words that say that it comes back in a way that no notice can; None where it says none, or one that is known."""
+    """Find words for a rhythm that notices do not support. None if the text has no rhythm, or a supported one."""
     found = _UNKNOWN_RHYTHMS.search(text)
     if found is None:
         return None
@@ -126,7 +126,7 @@ def find_unknown_rhythm(text: str) -> str | None:
 
 
 def is_like_a_date(text: str) -> bool:
-    """Whether the whole text is meant as a day, in whichever spelling, although no day with a year was found in it."""
+    """Whether the whole text looks like a day in some spelling, although no day with a year was found in it."""
     return _DATE_ALONE.fullmatch(text.strip(" *_`:")) is not None
 
 
@@ -137,11 +137,11 @@ def _read(found: re.Match[str]) -> Found:
     if parts.get("either"):
         day, month = _ordered(int(parts["either"]), int(parts["other"]))
     if day is None or month is None:
-        return Found(None, f"{spelled} may be two days; write it as YYYY-MM-DD", found.span())
+        return Found(None, f"{spelled} is ambiguous; write it as YYYY-MM-DD", found.span())
     try:
         when: When = date(int(parts["year"]), int(month), int(day))
     except ValueError:
-        return Found(None, f"{spelled} is no day that exists; mend the date", found.span())
+        return Found(None, f"{spelled} does not exist; correct the date", found.span())
     if parts["clock"]:
         hour, minute = map(int, parts["clock"].split(":"))
         when = datetime.combine(when, time(hour, minute))
@@ -149,7 +149,7 @@ def _read(found: re.Match[str]) -> Found:
 
 
 def _ordered(one: int, other: int) -> tuple[int | None, int | None]:
-    """Day and month of two numbers that Europe and America put in different orders; None where both orders fit."""
+    """The day and month of two numbers, whose order differs between Europe and America. None if both orders are possible."""
     if one == other or one > 12:
         return one, other
     return (other, one) if other > 12 else (None, None)

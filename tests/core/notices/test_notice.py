@@ -146,18 +146,18 @@ def test_a_date_that_does_not_exist_is_one_sentence(spelled: str) -> None:
     sentence = refused(f"---\nexpires: {spelled}\n---\n").sentence
     assert sentence.startswith("expires: ")
     assert spelled.strip("[]") in sentence
-    assert sentence.endswith("mend the date")
+    assert sentence.endswith("correct the date")
 
 
 @pytest.mark.parametrize(
     ("key", "spelled", "sentence"),
     [
-        ("kind", "foo", 'kind: "foo" is none of lock, courtesy, reminder, alert, bug-dep; write one of them'),
-        ("kind", "[lock]", 'kind: ["lock"] is none of lock'),
-        ("status", "Active", 'status: "Active" is none of active, done'),
-        ("severity", "3", "severity: 3 is none of high, normal, low"),
-        ("recurring", "true", "recurring: true is none of daily, weekdays, weekly, monthly, yearly"),
-        ("priority", "11", "priority: 11 is no whole number from 0 to 10"),
+        ("kind", "foo", 'kind: "foo" is not one of lock, courtesy, reminder, alert, bug-dep; write one of these'),
+        ("kind", "[lock]", 'kind: ["lock"] is not one of lock'),
+        ("status", "Active", 'status: "Active" is not one of active, done'),
+        ("severity", "3", "severity: 3 is not one of high, normal, low"),
+        ("recurring", "true", "recurring: true is not one of daily, weekdays, weekly, monthly, yearly"),
+        ("priority", "11", "priority: 11 is not a whole number from 0 to 10"),
         ("priority", "-1", "priority: -1 is no"),
         ("priority", "true", "priority: true is no"),
         ("priority", "5.5", "priority: 5.5 is no"),

@@ -75,7 +75,9 @@ def test_several_fields_change_at_once() -> None:
 )
 def test_what_cannot_be_changed_in_place_is_refused(text: str) -> None:
     """A rare spelling is told to a person, rather than changed into something else."""
-    with pytest.raises(DocumentError, match="status cannot be set here as the front matter is written; set it by hand"):
+    with pytest.raises(
+        DocumentError, match="status cannot be set because of how the front matter is written; set it by hand"
+    ):
         changed(text.encode(), {"status": "done"})
 
 

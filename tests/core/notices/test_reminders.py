@@ -79,14 +79,14 @@ def test_every_line_that_is_lost_is_named() -> None:
     read = read_reminders(text)
     assert [reminder.title for reminder in read.found] == ["read"]
     assert why(read) == [
-        (1, "is no item of the list; begin it with - [ ] and a date"),
+        (1, "is not an item of the list; begin it with - [ ] and a date"),
         (2, "names no day with a year; write it as YYYY-MM-DD"),
         (3, "belongs to line 2, which could not be read"),
-        (4, "2026-02-30 is no day that exists; mend the date"),
-        (5, "says a day and not what is due; write it behind the date"),
-        (6, "stands in a block of code"),
-        (7, "stands in a block of code"),
-        (8, "stands in a block of code"),
+        (4, "2026-02-30 does not exist; correct the date"),
+        (5, "names a day but not what is due; write it after the date"),
+        (6, "is in a block of code"),
+        (7, "is in a block of code"),
+        (8, "is in a block of code"),
     ]
 
 
@@ -111,7 +111,7 @@ def test_a_heading_that_means_a_day_and_is_none_is_told() -> None:
         ("d", date(2026, 10, 14)),
         ("e", date(2026, 10, 12)),
     ]
-    assert why(read) == [(3, no_day), *((line, f"stands below 13 Octobr, which {no_day}") for line in (4, 5))]
+    assert why(read) == [(3, no_day), *((line, f"is below 13 Octobr, which {no_day}") for line in (4, 5))]
 
 
 def test_a_heading_of_which_all_items_say_the_day_themselves_is_none_to_tell() -> None:
@@ -124,11 +124,11 @@ def test_a_rhythm_that_no_reminder_has_is_told() -> None:
     """In an item or in its heading; an item that says a known one itself is read."""
     read = read_reminders("- 2026-10-11 every other week: a\n# Quarterly\n- 2026-10-11 b\n- every week: c\n")
     assert [(one.title, one.recurring) for one in read.found] == [("every week: c", Recurring.WEEKLY)]
-    known = "which no reminder can; write daily, weekdays, weekly, monthly, yearly"
+    known = "which reminders do not support; write daily, weekdays, weekly, monthly, yearly"
     assert why(read) == [
         (1, f"says every other week, {known}"),
         (2, f"says Quarterly, {known}"),
-        (3, f"stands below Quarterly, which says Quarterly, {known}"),
+        (3, f"is below Quarterly, which says Quarterly, {known}"),
     ]
 
 

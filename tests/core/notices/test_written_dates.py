@@ -55,10 +55,10 @@ def test_what_is_no_date_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("2026-02-30", "2026-02-30 is no day that exists; mend the date"),
-        ("2026-13-01 x", "2026-13-01 is no day that exists; mend the date"),
-        ("0. října 2026", "0. října 2026 is no day that exists; mend the date"),
-        ("on 03/04/2026", "03/04/2026 may be two days; write it as YYYY-MM-DD"),
+        ("2026-02-30", "2026-02-30 does not exist; correct the date"),
+        ("2026-13-01 x", "2026-13-01 does not exist; correct the date"),
+        ("0. října 2026", "0. října 2026 does not exist; correct the date"),
+        ("on 03/04/2026", "03/04/2026 is ambiguous; write it as YYYY-MM-DD"),
     ],
 )
 def test_a_doubtful_date_is_refused(text: str, fault: str) -> None:
