@@ -1,4 +1,4 @@
-"""What a lock says about who holds it. Whether that session still lives is found out elsewhere."""
+"""The owner that a lock names, and whether a file may be a lock. Whether the owner still lives is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from brief.core.notices.notice import Notice
 from brief.core.notices.slug import digest, slug
 
 LOCK_PREFIX = "lock-"
-"""How the name of every lock begins that was placed by the command."""
+"""The beginning of the name of every lock that the command places."""
 
 _FRONT_MATTER = re.compile(rb"---\r?\n(.*?\n)??---\r?(?:\n|\Z)", re.DOTALL)
 _COMPONENT = re.compile(r"^[ \t]*component[ \t]*:[ \t]*(.*?)[ \t]*(?:#.*)?$", re.MULTILINE)
@@ -21,7 +21,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 
 
 class Owner(StrEnum):
-    """Whether the session that holds a lock still lives; unknown is no other word for gone."""
+    """Whether the session that holds a lock still lives. UNKNOWN never means gone."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -29,7 +29,7 @@ class Owner(StrEnum):
 
 
 class LockClass(StrEnum):
-    """How far a lock names its owner."""
+    """How well a lock identifies its owner."""
 
     OK = "ok"
     AD_HOC = "ad-hoc-session"
@@ -38,12 +38,12 @@ class LockClass(StrEnum):
 
 
 def is_session_id(text: str) -> bool:
-    """Whether the text is a UUID, as the sessions of a client are named."""
+    """Whether the text is a UUID, as session ids are."""
     return _UUID.fullmatch(text) is not None
 
 
 def lock_class(lock: Notice) -> LockClass:
-    """`ok` with a UUID as `session_id`, else what it has instead: another `session_id`, a free `session`, or nothing."""
+    """The class of a lock: OK with a UUID as `session_id`, else by what it has: another `session_id`, a `session`, none."""
     session_id = (lock.session_id or "").strip()
     if session_id:
         return LockClass.OK if is_session_id(session_id) else LockClass.AD_HOC
@@ -54,7 +54,7 @@ def lock_class(lock: Notice) -> LockClass:
 
 
 def lock_slug(component: str) -> str:
-    """The slug under which the lock on a component is placed: readable, and another one for every key."""
+    """The slug of the lock on a component: readable, and unique for every component key."""
     key = component_key(component)
     return f"{LOCK_PREFIX}{slug(key, 40) or 'component'}-{digest(key)}"
 
@@ -62,17 +62,18 @@ def lock_slug(component: str) -> str:
 def may_be_lock(raw: bytes) -> bool:
     """Whether a file may be a lock, without parsing it.
 
-    It cannot be one only where its front matter is whole and holds neither the word nor an escape that may spell it.
+    It is proven not to be one only if its front matter is complete and contains neither the word nor an escape that may
+    spell it.
     """
     head = _front_matter(raw)
     return head is None or b"lock" in head.lower() or b"\\" in head
 
 
 def may_be_lock_on(component: str, name: str, raw: bytes | None) -> bool:
-    """Whether a file that cannot be read as a notice may be the lock on a component.
+    """Whether a file that cannot be parsed as a notice may be the lock on a component.
 
-    It may where `name`, its slug, is that of such a lock, and where a line of its text names the component. `raw` is None
-    where not even the text can be read.
+    It may if `name`, its slug, is that of such a lock, or if a line of its text names the component. `raw` is None if not
+    even the text can be read.
     """
     key = component_key(component)
     readable = f"{LOCK_PREFIX}{slug(key, 40) or 'component'}"
@@ -87,15 +88,15 @@ def may_be_lock_on(component: str, name: str, raw: bytes | None) -> bool:
 
 
 def _front_matter(raw: bytes) -> bytes | None:
-    """The text between the first line `---` and the next; None where one of the two is missing."""
+    """The text between the first line `---` and the next one. None if either line is missing."""
     found = _FRONT_MATTER.match(raw)
     return (found[1] or b"") if found else None
 
 
 def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:
-    """Whether the audit holds it against a lock that it is not `ok`: made since the day `since`, or nobody knows when.
+    """Whether the audit fails on a lock that is not `ok`: one created since the day `since`, or at an unknown time.
 
-    Without a `since` no rule is in force, and it is held against none.
+    Without `since` no lock fails the audit.
     """
     if since is None:
         return False

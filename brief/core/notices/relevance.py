@@ -1,6 +1,6 @@
-"""Whether a notice concerns what a session works on: the rule in its `applies_when`, judged against a focus.
+"""Decide whether a notice concerns what a session works on, by evaluating its `applies_when` rule against a focus.
 
-A rule is read by a small parser and never run as code:
+A small parser reads the rule. It is never run as code:
 
     rule    = both ("||" both)*
     both    = test ("&&" test)*
@@ -9,10 +9,11 @@ A rule is read by a small parser and never run as code:
     list    = "[" (value ("," value)*)? "]"
     name    = "component" | "repo" | "branch" | "paths" | "agent"
 
-Text stands in double or single quotes, with a backslash before a quote or a backslash inside it. `in` asks whether a
-text is in a list; `matches` whether a text, or any of a list, fits a pattern or any of a list of them, where `*` stays
-within one part of a path and `**` does not: `paths matches "src/**"`, `branch matches ["fix/*", "release/*"]`. Case
-counts, except in a comparison with `component`. What is not known about the focus makes a test unknown, and an unknown one shows the notice, as does a rule that is broken.
+Text is in double or single quotes, with a backslash before a quote or backslash inside it. `in` tests whether a text is in
+a list. `matches` tests whether a text, or any text of a list, matches a pattern, or any pattern of a list. In a pattern `*`
+stays within one part of a path and `**` does not: `paths matches "src/**"`, `branch matches ["fix/*", "release/*"]`. Case
+matters, except in comparisons with `component`. A test of something unknown about the focus is unknown. An unknown or
+invalid rule shows the notice.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from brief.core.text.glob import matches
 from brief.core.text.sanitize import clean
 
 LENGTH = 1_000
-"""Characters that a rule may have."""
+"""The most characters of a rule."""
 
 DEPTH = 32
-"""Levels of parentheses, lists and negations that a rule may have."""
+"""The most levels of parentheses, lists and negations in a rule."""
 
 _NAMES = ("component", "repo", "branch", "agent")
 _TOKEN = re.compile(r"""\s*(?:(\w+)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(==|!=|&&|\|\||[!()\[\],]))""", re.DOTALL)
@@ -43,7 +44,7 @@ _END = "the end"
 
 
 class Truth(StrEnum):
-    """What a rule says about a focus."""
+    """The value of a rule for a focus."""
 
     YES = "yes"
     NO = "no"
@@ -52,7 +53,7 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Focus:
-    """What a session works on, as far as it is known: None is unknown, an empty `paths` is known to be none."""
+    """What a session works on, as far as known. None means unknown; an empty `paths` means that there are none."""
 
     component: str | None = None
     repo: str | None = None
@@ -62,7 +63,7 @@ class Focus:
 
 
 def applies(rule: str | None, focus: Focus) -> Truth:
-    """Whether a rule holds for the focus. No rule holds always; a broken one is unknown, and `fault` says why."""
+    """Whether a rule holds for the focus. No rule always holds; an invalid one is UNKNOWN, and `fault` says why."""
     if rule is None or not rule.strip():
         return Truth.YES
     try:
@@ -72,7 +73,7 @@ def applies(rule: str | None, focus: Focus) -> Truth:
 
 
 def fault(rule: str | None) -> str | None:
-    """What is wrong with a rule, as a sentence; None where it can be judged."""
+    """What is wrong with a rule, as a sentence. None if it is valid."""
     try:
         if rule is not None and rule.strip():
             _parsed(rule)
@@ -81,7 +82,7 @@ def fault(rule: str | None) -> str | None:
     return None
 
 
-# ---------------------------------------------------------------- three values
+# ---------------------------------------------------------------- three-valued logic
 
 
 def _truth(*, holds: bool) -> Truth:
@@ -93,7 +94,7 @@ def _negated(truth: Truth) -> Truth:
 
 
 def _any(truths: Iterable[Truth]) -> Truth:
-    """YES where one is, else UNKNOWN where one is, else NO."""
+    """YES if any is YES, else UNKNOWN if any is UNKNOWN, else NO."""
     found = Truth.NO
     for truth in truths:
         if truth is Truth.YES:
@@ -109,7 +110,7 @@ def _compared(one: str | None, other: str | None, hold: Callable[[str, str], boo
     return _truth(holds=hold(component_key(one), component_key(other)) if is_component else hold(one, other))
 
 
-# ---------------------------------------------------------------- what the parts of a rule are
+# ---------------------------------------------------------------- the parts of a rule
 
 _Texts: TypeAlias = tuple[str | None, ...]
 
@@ -187,7 +188,7 @@ def _both(tests: list[_Test]) -> _Test:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, a text with its quotes, or a sign; `column` counts from 1."""
+    """A word, a text with its quotes, or an operator. `column` counts from 1."""
 
     text: str
     column: int
@@ -200,7 +201,7 @@ class _Token:
 @lru_cache(maxsize=1_024)
 def _parsed(rule: str) -> Callable[[Focus], Truth]:
     if len(rule) > LENGTH:
-        raise _broken(f"has {len(rule):,} characters and at most {LENGTH:,} are read; make it shorter")
+        raise _broken(f"has {len(rule):,} characters; at most {LENGTH:,} are allowed; make it shorter")
     return _Parser(_tokens(rule), len(rule) + 1).rule().read
 
 
@@ -218,7 +219,7 @@ def _tokens(rule: str) -> list[_Token]:
 
 
 class _Parser:
-    """One method for each line of the grammar; each takes what it reads from the tokens."""
+    """A recursive-descent parser with one method for each line of the grammar."""
 
     def __init__(self, tokens: list[_Token], end: int) -> None:
         self._tokens = [*tokens, _Token(_END, end)]
@@ -326,7 +327,7 @@ class _Parser:
     def _need(kind: type[_Expected], value: _Value, start: _Token) -> _Expected:
         if isinstance(value, kind):
             return value
-        raise _broken(f"has at column {start.column} {value.kind} where {kind.kind} must stand")
+        raise _broken(f"has {value.kind} at column {start.column}, where {kind.kind} is expected")
 
     def _as_list(self, value: _Value, start: _Token) -> _List:
         if isinstance(value, _List):
@@ -336,13 +337,13 @@ class _Parser:
 
     def _unexpected(self, wanted: str) -> DocumentError:
         token = self._next
-        return _broken(f"has at column {token.column} {clean(token.text, 40)} where {wanted} must stand")
+        return _broken(f"has {clean(token.text, 40)} at column {token.column}, where {wanted} is expected")
 
 
 def _unreadable(rule: str, at: int) -> DocumentError:
-    what = "a quote that is never closed" if rule[at] in "\"'" else f'"{clean(rule[at], 4)}", which means nothing here'
-    return _broken(f"has at column {at + 1} {what}")
+    what = "a quote that is never closed" if rule[at] in "\"'" else f'an unexpected "{clean(rule[at], 4)}"'
+    return _broken(f"has {what} at column {at + 1}")
 
 
 def _broken(what: str) -> DocumentError:
-    return DocumentError(f"applies_when: the rule {what}; until it is mended the notice is shown to all")
+    return DocumentError(f"applies_when: the rule {what}; until it is corrected, the notice is shown to all")

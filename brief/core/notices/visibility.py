@@ -1,4 +1,4 @@
-"""Whether a notice is shown now, how urgent it is, and what its dates say, counted in local days."""
+"""Decide whether a notice is shown now, how urgent it is, and what its countdown says, in local days."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
 from brief.core.notices.recurrence import first_due
 
 DAYS_SHOWN = {Severity.HIGH: 999, Severity.NORMAL: 7, Severity.LOW: 3}
-"""The age in days up to which a notice without dates is shown."""
+"""The age in days up to which a notice without dates is shown, by severity."""
 
 _INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A notice to show. `countdown` is what its dates say; `urgency` the days to the nearest of them, negative once due.
+    """A notice to show. `countdown` says when it is due; `urgency` is the days to its nearest date, negative if overdue.
 
-    Both are None without dates. `fired`: it was to be done from some day on and that day has come. `lock_owner` is
-    None for what is no lock.
+    Both are None for a notice without dates. `fired` means that its `fires_on` has come. `lock_owner` is None for a notice
+    that is not a lock.
     """
 
     notice: Notice
@@ -35,7 +35,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A notice that is not shown now, and why; `in_days` is how many days ahead it fires, None where it does not."""
+    """A notice that is not shown now, and why. `in_days` is in how many days it fires, None if it does not fire."""
 
     notice: Notice
     reason: str
@@ -43,7 +43,7 @@ class Hidden:
 
     @property
     def countdown(self) -> str | None:
-        """What the day on which it fires says, as a reminder tells it."""
+        """When it fires, as shown in a list of reminders."""
         if self.in_days is None:
             return None
         return f"🔔 in {self.in_days}d" if self.in_days else "🔔 later today"
@@ -51,7 +51,7 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """A notice that will never be shown again and belongs into the archive, and why."""
+    """A notice that will never be shown again and belongs in the archive, and why."""
 
     notice: Notice
     reason: str
@@ -61,9 +61,9 @@ Verdict: TypeAlias = Shown | Hidden | Expired
 
 
 def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Owner.UNKNOWN) -> Verdict:
-    """What becomes of a notice at the aware moment `now`, with days in `zone`.
+    """Decide what happens to a notice at the aware moment `now`, with days in `zone`.
 
-    `fires_on` counts from its first moment, `expires` until just before its first moment.
+    `fires_on` is inclusive: it counts from its first moment. `expires` is exclusive: it counts until its first moment.
     """
     if notice.status is NoticeStatus.DONE:
         return Hidden(notice, "it is done")
@@ -79,7 +79,7 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Own
 
 
 def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNKNOWN) -> bool:
-    """Whether a notice is a lock that holds its component now: not done, not expired, not still to come."""
+    """Whether a notice is a lock in force now: not done, not expired and not in the future."""
     return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
 
 
@@ -110,41 +110,41 @@ def may_be_acknowledged(notice: Notice) -> bool:
 
 
 def order(shown: Shown) -> tuple[bool, int, bool, int, str]:
-    """The key to sort by: locks first, then priority down, then by date, then by slug.
+    """The sort key: locks first, then by descending priority, then by date, then by slug.
 
-    The nearest or longest overdue date comes first, and a notice without a date last.
+    The longest overdue or nearest date comes first, and a notice without a date last.
     """
     is_lock = shown.notice.kind is Kind.LOCK
     return (not is_lock, -shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)
 
 
 def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> str | None:
-    """Why a notice without dates has had its time; a lock keeps it for as long as its owner may live."""
+    """Why a notice without dates is too old, or None. A lock never is while its owner may still be alive."""
     if notice.created is None or notice.expires or notice.fires_on or notice.recurring:
         return None
     if notice.kind is Kind.LOCK and lock_owner is not Owner.GONE:
         return None
     age = (local_day(now, zone) - local_day(instant(notice.created, zone), zone)).days
     limit = DAYS_SHOWN[notice.severity]
-    return f"it is {age} days old, and severity {notice.severity} is shown for {limit}" if age > limit else None
+    return f"it is {age} days old; severity {notice.severity} is shown for {limit} days" if age > limit else None
 
 
 def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> Shown:
     today = local_day(now, zone)
-    told: list[str] = []
+    countdowns: list[str] = []
     days: list[int] = []
     if due is not None:
         overdue = (today - local_day(instant(due, zone), zone)).days
-        told.append(f"🔔 [OVERDUE {overdue}d]" if overdue > 0 else "🔔 TODAY")
+        countdowns.append(f"🔔 [OVERDUE {overdue}d]" if overdue > 0 else "🔔 TODAY")
         days.append(-overdue)
     if notice.expires is not None:
         last_moment = max(instant(notice.expires, zone), EARLIEST + _INSTANT) - _INSTANT
         left = (local_day(last_moment, zone) - today).days
-        told.append(f"⏳ {left}d left" if left > 0 else "⚠️ EXPIRES TODAY")
+        countdowns.append(f"⏳ {left}d left" if left > 0 else "⚠️ EXPIRES TODAY")
         days.append(left)
     return Shown(
         notice=notice,
-        countdown=" ".join(told) or None,
+        countdown=" ".join(countdowns) or None,
         urgency=min(days, default=None),
         fired=due is not None,
         lock_owner=lock_owner if notice.kind is Kind.LOCK else None,

@@ -1,1 +1,1 @@
-"""How a brief reads: cleaned, cut to cells, as a line, a page or a prompt."""
+"""Render a brief as a line, a page or a prompt, with sanitized text cut to a width."""

@@ -1,7 +1,7 @@
-"""What a brief says that a session may have to act on, as one digest: equal where nothing of that has changed.
+"""A digest of the facts in a brief that a session may have to act on. It is equal if none of these has changed.
 
-Left out is what changes by itself or by the session's own doing: times, ages, how far a branch is ahead or behind,
-whether a peer is busy at this moment, and the session's own task.
+It leaves out what changes by itself or by the session's own doing: times, ages, how far a branch is ahead or behind,
+whether a peer is busy, and the session's own task.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from brief.core.model.level import Level
 
 
 def facts(brief: Brief) -> str:
-    """The digest."""
+    """The digest of a brief's facts."""
     told = [[section.name, section.status, _told(section.data)] for section in brief.sections]
     owed = [
         row.text for section in brief.sections if section.name == "state" for row in section.rows if _is_owed(row.level)
@@ -43,4 +43,4 @@ def _told(data: Any) -> Any:
             return [notices, [one.file for one in unparsable]]
         case MeshData(links=links):
             return len(links)
-    return None  # the session's own state, and what was not read
+    return None  # the session's own state, or a section that was not read

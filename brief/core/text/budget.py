@@ -1,6 +1,6 @@
-"""Make a brief smaller without making it say less than it knows: what is left out is counted.
+"""Shorten a brief, and count what is left out.
 
-A section always keeps its name, status, headline and reason; only rows and data can go.
+A section always keeps its name, status, headline and reason. Only rows and data can be dropped.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from brief.core.model.level import URGENCY
 
 
 def narrowed(brief: Brief, names: Collection[str]) -> Brief:
-    """The brief with the rows and data of the named sections alone; with no names, as it is."""
+    """The brief with rows and data in the named sections only. Without names it is unchanged."""
     if not names:
         return brief
     return _with(brief, tuple(s if s.name in names else _emptied(s) for s in brief.sections))
 
 
 def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
-    """The brief with as many rows as let `rendered` give at most `size` bytes of UTF-8.
+    """The brief with as many rows as fit if `rendered` may give at most `size` bytes of UTF-8.
 
-    The least urgent rows go first, and of equals the last. What no section can do without is kept even where that
-    is more than `size`: a brief never hides that something was not read.
+    The least urgent rows go first, and among equals the last one. The fixed parts of every section stay even if they exceed
+    `size`: a brief never hides that something was not read.
     """
     order = _by_urgency(brief)
 
     def is_over(count: int) -> bool:
         return len(rendered(_keeping(brief, order[:count])).encode()) > size
 
-    # A row more makes a brief longer, but for the last row of a section: the line that counts what was left out goes.
+    # Each added row makes the brief longer, except the last row of a section, which removes the line of omitted rows.
     whole_from = {name: count for count, (name, _) in enumerate(order, 1)}
     starts = sorted({0, *whole_from.values()}, reverse=True)
     start = next((count for count in starts if not is_over(count)), 0)
@@ -40,7 +40,7 @@ def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
 
 
 _Place = tuple[str, int]
-"""A row by the name of its section and its number in it."""
+"""The place of a row: the name of its section, and its index there."""
 
 
 def _by_urgency(brief: Brief) -> list[_Place]:

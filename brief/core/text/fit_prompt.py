@@ -1,4 +1,4 @@
-"""A brief as a prompt in a room that is short: rows go first, then lines from its end; it is always closed."""
+"""Fit a brief as a prompt into limited room. Rows are dropped first, then lines from the end; it is always closed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from brief.core.text.prompt import prompt
 
 
 def fitted_prompt(brief: Brief, room: int, measure: Callable[[str], int]) -> str:
-    """The brief with as many rows as `measure` finds room for; where it is too long without any, its first lines.
+    """The brief with as many rows as fit into `room` by `measure`, or if it is too long without rows, its first lines.
 
-    `measure` gives no more for a text than its bytes.
+    `measure` never gives more than the bytes of a text.
     """
     return shortened(prompt(within(brief, room, prompt)), room, measure)
 
 
 def shortened(text: str, room: int, measure: Callable[[str], int]) -> str:
-    """A brief as a prompt, or as many of its first lines as there is room for, and how many were left out."""
+    """The text of a prompt, or as many of its first lines as fit and a line that counts the rest."""
     if measure(text) <= room:
         return text
     first, *lines, end = text.splitlines()

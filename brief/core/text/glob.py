@@ -1,7 +1,7 @@
-"""Match a path or a branch against a pattern, in time that no pattern can blow up.
+"""Match a path or branch against a glob pattern, in time bounded for every pattern.
 
-`*` stands for any characters within one part of a path, `?` for one of them, a part `**` for any number of parts.
-All else stands for itself: brackets are common in the names of files.
+`*` matches any characters within one part of a path, `?` matches one character, and a part `**` matches any number of
+parts. Everything else is literal, including brackets, which are common in file names.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ _STAR, _ANY_PARTS = "*", "**"
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether the whole of `path` fits `pattern`; `./` before it and `/` behind it do not count.
+    """Whether `pattern` matches the whole of `path`. A leading `./` and a trailing `/` are ignored.
 
-    `src/**` fits the folder `src` too, since a folder stands for its files.
+    `src/**` also matches the folder `src`, since a folder stands for its files.
     """
     return _fits(_parts(path), _parts(pattern), _ANY_PARTS, _part_fits)
 
@@ -28,10 +28,10 @@ def _part_fits(part: str, pattern: str) -> bool:
 
 
 def _fits(items: Sequence[str], pattern: Sequence[str], star: str, fits: Callable[[str, str], bool]) -> bool:
-    """Whether the items fit the pattern, in which `star` stands for any number of them.
+    """Whether the items match the pattern, in which `star` matches any number of items.
 
-    Only the last star met is ever given another item: what fitted before it can stay as it is. So the work is at
-    most the product of the lengths.
+    Backtracking only ever extends the last star, because everything before it can stay as it is. So the work is at most the
+    product of the lengths.
     """
     at = wanted = 0
     after_star, given = -1, 0

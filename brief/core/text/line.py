@@ -1,8 +1,8 @@
 """The one line of a brief, at any width: `▲1 HIGH lock on koda · fix login 12m · peers 3 · derive free · alerts 2`.
 
-What could not be read stays longest, since a number that is missing must not look like a number that is small. Then
-comes what is there, then what says that nothing is there (`peers 0`, `derive free`); within each of the three, the
-session's own task, alerts, peers, queue, derive, mesh. Widths are terminal cells.
+As the line gets narrower, segments that report nothing (`peers 0`, `derive free`) go first and segments that were not read
+go last, since a missing number must not look like a small one. Within each group the order of importance is: the session's
+own task, alerts, peers, queue, derive, mesh. Widths are terminal cells.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOTHING_THERE, _SOMETHING_THERE, _NOT_ALL_READ = 0, 10, 20
 
 @dataclass(frozen=True)
 class Segment:
-    """One cleaned piece of the line; where the line is too wide, the segment of the lowest urgency goes first."""
+    """One sanitized piece of the line. If the line is too wide, the segment with the lowest urgency goes first."""
 
     text: str
     urgency: int
@@ -49,9 +49,9 @@ class Segment:
 def compose_line(
     sections: Sequence[Section], now: datetime, columns: int | None = None, *, head_unread: str | None = None
 ) -> str:
-    """The line of a brief in at most `columns` terminal cells, in its widest form where that is None.
+    """Compose the line of a brief in at most `columns` terminal cells. None gives the widest form.
 
-    `head_unread` is why the checkout's HEAD could not be read, None where it was.
+    `head_unread` is why the checkout's HEAD could not be read, or None.
     """
     pinned = tuple(row for section in sections for row in section.rows if row.level is not Level.NORMAL)
     omitted = sum(section.omitted_urgent for section in sections)
@@ -60,9 +60,9 @@ def compose_line(
 
 
 def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None, omitted: int = 0) -> str:
-    """Rows above NORMAL as one piece, then the segments; those go first and whole, then the piece is cut.
+    """Join the pinned rows (those above NORMAL), as one piece, and the segments. Segments go first; then the piece is cut.
 
-    `omitted` is how many more rows above NORMAL there are than are pinned.
+    `omitted` is the number of rows above NORMAL beyond `pinned`.
     """
     head, pin = _pinned(pinned, omitted)
     kept = list(segments)
@@ -76,28 +76,28 @@ def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | No
 
 
 def segments_of(sections: Sequence[Section], now: datetime) -> tuple[Segment, ...]:
-    """A segment for every section that has something to say; `now` carries its zone."""
+    """The segments of all sections that have something to say. `now` is aware."""
     declared = [section for section in sections if section.status is not Status.UNDECLARED]
     segments = (segment for section in declared for segment in (_segment(section, now), _wakes(section.data)))
     return tuple(segment for segment in segments if segment)
 
 
 def fit(text: str, columns: int) -> str:
-    """`text` in at most `columns` terminal cells, whole grapheme clusters only, `…` at the end where it was cut."""
+    """Cut `text` to at most `columns` terminal cells between grapheme clusters, with `…` at the end if it was cut."""
     if columns < 1:
         return ""
     if cells(text) <= columns:
         return text
     from wcwidth import iter_graphemes  # noqa: PLC0415 - slow to load, and most texts fit
 
-    # Measured as a whole each time, since neighbours can change each other's width.
+    # Each prefix is measured as a whole, since neighbouring graphemes can change each other's width.
     starts = accumulate(iter_graphemes(text))
     fitting = list(takewhile(lambda start: cells(start + ELLIPSIS) <= columns, starts))
     return (fitting[-1].rstrip() if fitting else "") + ELLIPSIS
 
 
 def cells(text: str) -> int:
-    """The terminal cells that `text` takes."""
+    """The width of `text` in terminal cells."""
     if text.isascii() and text.isprintable():
         return len(text)
     from wcwidth import width  # noqa: PLC0415 - slow to load, and most texts are ASCII
@@ -106,7 +106,7 @@ def cells(text: str) -> int:
 
 
 def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str]:
-    """`▲2 HIGH`, and the same with the first of those rows; both empty where no row is above NORMAL."""
+    """The mark `▲2 HIGH` alone, and the mark with the first such row. Both are empty if no row is above NORMAL."""
     first = next((row for row in rows if row.level is Level.HIGH), None)
     if first is None:
         return "", ""
@@ -120,17 +120,17 @@ def _joined(pin: str, segments: Sequence[Segment]) -> str:
 
 def _segment(section: Section, now: datetime) -> Segment | None:
     weight = _ASCENDING.index(section.name)
-    told = _told(section.data, now)
-    if told is None:
+    described = _describe_data(section.data, now)
+    if described is None:
         return Segment(f"{_WORDS.get(section.name, section.name)} ?", _NOT_ALL_READ + weight)
-    text, there = told
+    text, there = described
     if section.status is Status.PARTIAL:
         return Segment(f"{text or section.name}{ELLIPSIS}?", _NOT_ALL_READ + weight)
     return Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight) if text else None
 
 
 def _wakes(data: Any) -> Segment | None:
-    """What keeps the session from being woken, if it is owed that; Esc is the person's own doing and needs no word."""
+    """What prevents wakes that the policy asks for. A stop by Esc is the person's own doing and is not mentioned."""
     match data:
         case StateData(wakes="paused"):
             return Segment("wakes paused", _SOMETHING_THERE)
@@ -139,8 +139,8 @@ def _wakes(data: Any) -> Segment | None:
     return None
 
 
-def _told(data: Any, now: datetime) -> tuple[str, bool] | None:
-    """What the line says of a section's data and whether anything is there; None where there is no data."""
+def _describe_data(data: Any, now: datetime) -> tuple[str, bool] | None:
+    """The text of a section's data in the line, and whether it reports anything. None if there is no data."""
     match data:
         case StateData(task=TaskFact(title=title, since=since)):
             return (f"{fit(clean(title), _TITLE_CELLS) or 'task'} {elapsed(now - since)}", True)

@@ -1,4 +1,4 @@
-"""A brief as a page for a person: a rendering of the JSON, never more."""
+"""Render a brief as a page for a person. The page never says more than the JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INDENT = " " * (len("integration") + 2)
 
 
 def page(brief: Brief, columns: int | None = None) -> str:
-    """The whole brief, a section a paragraph; lines go on below at `columns` cells where that is given."""
+    """The whole brief, section by section. With `columns`, lines are wrapped at that many cells."""
     lines = [brief.line, "", *_head(brief), ""]
     for section in brief.sections:
         lines += section_lines(section)
@@ -21,7 +21,7 @@ def page(brief: Brief, columns: int | None = None) -> str:
 
 
 def section_page(section: Section, columns: int | None = None) -> str:
-    """One section alone, with every row it has."""
+    """One section alone, with all its rows."""
     lines = section_lines(section)
     return _broken(lines, columns)
 
@@ -32,7 +32,7 @@ def _broken(lines: list[str], columns: int | None) -> str:
 
 
 def section_lines(section: Section) -> list[str]:
-    """One section: name, status and headline, then why it was not read, its rows, and what was left out."""
+    """The lines of one section: name, status and headline, then the reason, the rows, and how many were left out."""
     lines = [f"{section.name:<11}  {section.status:<{_STATUS_CELLS}}  {section.headline}"]
     if section.reason:
         lines.append(f"{_INDENT}why: {clean(section.reason, 600)}")
@@ -43,13 +43,13 @@ def section_lines(section: Section) -> list[str]:
 
 
 def omitted_line(section: Section) -> str:
-    """How many rows of a section were left out, and the command that shows them."""
+    """The line that counts the omitted rows of a section and names the command that shows them."""
     urgent = f", {section.omitted_urgent} of them urgent" if section.omitted_urgent else ""
     return f"and {section.omitted} more{urgent}: {section.see}"
 
 
 def rows_beside_reason(section: Section) -> tuple[Row, ...]:
-    """The rows of a section, without those that are a sentence of its reason: nothing is said twice in a row."""
+    """The rows of a section, without those that repeat a sentence of its reason."""
     said = f"; {section.reason}; "
     return tuple(row for row in section.rows if f"; {row.text}; " not in said)
 
@@ -63,7 +63,7 @@ def _head(brief: Brief) -> list[str]:
 
 
 def _rhythm(brief: Brief) -> str:
-    """How often the session that asks is woken; where it is not, what the policy says."""
+    """How often the session that asks is woken, or if it is not, what the policy says."""
     if brief.on_interval_reason:
         return f"Not briefed on an interval: {clean(brief.on_interval_reason, 400)}"
     if any(isinstance(section.data, StateData) and section.data.woken for section in brief.sections):
@@ -79,7 +79,7 @@ def _composer(by: AnsweredBy) -> str:
 
 
 def where(brief: Brief) -> str:
-    """Branch and commit of the checkout, in words."""
+    """The branch and commit of the checkout, in words."""
     repository = brief.repository
     if repository.head_unread is not None:
         return f"at a commit that could not be read: {clean(repository.head_unread, 400)}"
@@ -94,4 +94,4 @@ def _closing(brief: Brief) -> str:
     gaps += [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
     if not gaps:
         return "Everything that is set up was read."
-    return f"Not read in full: {', '.join(gaps)}. Unread is not empty: nobody was asked."
+    return f"Not read in full: {', '.join(gaps)}. Unread does not mean empty: nobody was asked."

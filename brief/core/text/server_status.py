@@ -1,4 +1,4 @@
-"""What a server says of itself, as text for a person; the command that asks it needs no model for that."""
+"""Render a server's status for a person, without loading its model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from brief.core.text.sanitize import clean, elapsed, span
 
 
 def server_text(status: Mapping[str, Any]) -> str:
-    """The server in a few lines. `status` is the JSON of a `ServerStatus`; raises KeyError, TypeError or ValueError for another."""
+    """The status in a few lines. `status` is the JSON of a `ServerStatus`.
+
+    Raises KeyError, TypeError or ValueError for anything else.
+    """
     at, since, ends_idle = (datetime.fromisoformat(status[name]) for name in ("at", "since", "ends_idle"))
     tcp = f" and {status['tcp']}" if status["tcp"] else ""
     count = f"{status['episodes']} open episode{'' if status['episodes'] == 1 else 's'}"
@@ -29,5 +32,5 @@ def server_text(status: Mapping[str, Any]) -> str:
 
 
 def stopped_text(status: Mapping[str, Any]) -> str:
-    """Which server ended; `status` is what it said of itself before."""
+    """The line about a server that was stopped. `status` is its last status."""
     return f"stopped: pid {status['pid']}, which held {clean(status['common_dir'], 400)} as epoch {status['epoch']}\n"

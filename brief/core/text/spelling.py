@@ -1,4 +1,4 @@
-"""How a value of a YAML file is told to a person: as it was spelled, bounded and cleaned, with the name of its type."""
+"""Describe a value of a YAML file to a person: as spelled, bounded and sanitized, with the name of its type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEPTH = 4
 
 
 def kind(value: object) -> str:
-    """The name of a value's type in a person's words."""
+    """The name of a value's type in plain words."""
     match value:
         case None:
             return "null"
@@ -32,7 +32,7 @@ def kind(value: object) -> str:
 
 
 def spell(value: object) -> str:
-    """A value spelled as YAML would have it; a list or mapping by its size alone."""
+    """A value as YAML would spell it. A list or mapping is described only by its size."""
     match value:
         case str():
             return clean(json.dumps(value[: 4 * _MOST], ensure_ascii=False), _MOST)
@@ -45,14 +45,14 @@ def spell(value: object) -> str:
 
 
 def told(value: object, spelling: str | None = None) -> str:
-    """A value with its type behind it, `"20" (text)`; null needs none."""
+    """A value followed by its type, as in `"20" (text)`. Null has no type."""
     if value is None:
         return "null"
     return f"{spelling or spell(value)} ({kind(value)})"
 
 
 def spellings(text: str) -> dict[str, str]:
-    """How a text that was strictly loaded before spells each plain or quoted value, by dotted key."""
+    """How a text spells each plain or quoted value, by dotted key. The strict loader must have accepted the text."""
     import yaml  # noqa: PLC0415 - slow to load, and only a faulty file needs it
 
     loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,17 +1,17 @@
-"""Text for a terminal of a given width, broken between words: nothing is lost, and what belongs together stays in sight."""
+"""Wrap text for a terminal of a given width. Lines break only between words, so nothing is lost."""
 
 from __future__ import annotations
 
 from brief.core.text.line import cells
 
 LEAST_COLUMNS = 40
-"""In fewer columns the indent leaves no room for words, and the terminal may break the lines itself."""
+"""Below this width the indentation leaves no room for words, and the terminal wraps the lines itself."""
 
 _DEEPER = 2
 
 
 def wrapped(text: str, columns: int) -> str:
-    """Every line of `text` in at most `columns` cells where its words allow, what follows of one indented below it."""
+    """Wrap every line of `text` at `columns` cells, if its words allow, with its continuation indented."""
     if columns < LEAST_COLUMNS:
         return text
     return "".join(f"{piece}\n" for line in text.splitlines() for piece in _pieces(line, columns))
@@ -23,7 +23,7 @@ def _pieces(line: str, columns: int) -> list[str]:
     from wcwidth import wrap  # noqa: PLC0415 - slow to load, and most lines fit
 
     indent = " " * (len(line) - len(line.lstrip()) + _DEEPER)
-    # A path or an id is copied as a whole, so no word is broken.
+    # People copy paths and ids, so words are never broken.
     return wrap(
         line,
         columns,

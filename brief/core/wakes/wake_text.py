@@ -28,7 +28,7 @@ REQUEST = (
     "Then wait; change nothing for this report.\n"
 )
 CALL = (
-    "Something this session was waiting for is done; its state above names it. Update, and resume what waited for it. "
+    "What this session waits for is done; its state above names it. Update, and resume what waited for it. "
     "Report in two to four lines what you did and what comes next.\n"
 )
 

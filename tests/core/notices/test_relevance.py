@@ -20,8 +20,7 @@ def test_t11_a_rule_is_for_its_component() -> None:
     assert applies("component === (", KDB) is Truth.UNKNOWN
     assert fault(rule) is None
     assert fault("component === (") == (
-        'applies_when: the rule has at column 13 "=", which means nothing here; '
-        "until it is mended the notice is shown to all"
+        'applies_when: the rule has an unexpected "=" at column 13; until it is corrected, the notice is shown to all'
     )
 
 
@@ -76,31 +75,31 @@ def test_a_rule_has_three_answers(rule: str, koda: str, kdb: str, nothing: str) 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("component", "has at column 1 text where a test must stand"),
-        ("!component", "has at column 2 text where a test must stand"),
-        ("component ==", "has at column 13 the end where component, repo, branch, agent, paths or a text in quotes"),
-        ("component == koda", "has at column 14 koda where component, repo"),
-        ("component == 'koda", "has at column 14 a quote that is never closed"),
-        ("component == 'a' == 'b'", "has at column 18 == where && or || or the end must stand"),
-        ("paths == 'a'", "has at column 1 a list where text must stand"),
-        ("component in 'koda'", "has at column 14 text where a list must stand"),
-        ("component in ['a' 'b']", "has at column 19 'b' where , must stand"),
-        ("component in ['a',]", "has at column 19 ] where"),
-        ("component in [['a']]", "has at column 15 a list where text must stand"),
-        ("component in ['a'", "has at column 18 the end where , must stand"),
-        ("(component == 'a'", "has at column 18 the end where ) must stand"),
-        ("component == 'a')", "has at column 17 ) where && or || or the end must stand"),
-        ("component == 'a' and repo == 'b'", "has at column 18 and where"),
-        ("component == 'a' & repo == 'b'", 'has at column 18 "&", which means nothing here'),
-        ("component == 'a' && repo", "has at column 21 text where a test must stand"),
-        ("'a' && component == 'a'", "has at column 1 text where a test must stand"),
-        ("(component == 'a') matches 'b'", "has at column 1 a test where text must stand"),
-        ("__import__('os').system('true')", 'has at column 17 ".", which means nothing here'),
-        ("component == 5", "has at column 14 5 where"),
+        ("component", "has text at column 1, where a test is expected"),
+        ("!component", "has text at column 2, where a test is expected"),
+        ("component ==", "has the end at column 13, where component, repo, branch, agent, paths or a text in quotes"),
+        ("component == koda", "has koda at column 14, where component, repo"),
+        ("component == 'koda", "has a quote that is never closed at column 14"),
+        ("component == 'a' == 'b'", "has == at column 18, where && or || or the end is expected"),
+        ("paths == 'a'", "has a list at column 1, where text is expected"),
+        ("component in 'koda'", "has text at column 14, where a list is expected"),
+        ("component in ['a' 'b']", "has 'b' at column 19, where , is expected"),
+        ("component in ['a',]", "has ] at column 19, where"),
+        ("component in [['a']]", "has a list at column 15, where text is expected"),
+        ("component in ['a'", "has the end at column 18, where , is expected"),
+        ("(component == 'a'", "has the end at column 18, where ) is expected"),
+        ("component == 'a')", "has ) at column 17, where && or || or the end is expected"),
+        ("component == 'a' and repo == 'b'", "has and at column 18, where"),
+        ("component == 'a' & repo == 'b'", 'has an unexpected "&" at column 18'),
+        ("component == 'a' && repo", "has text at column 21, where a test is expected"),
+        ("'a' && component == 'a'", "has text at column 1, where a test is expected"),
+        ("(component == 'a') matches 'b'", "has a test at column 1, where text is expected"),
+        ("__import__('os').system('true')", 'has an unexpected "." at column 17'),
+        ("component == 5", "has 5 at column 14, where"),
         ("(" * (DEPTH + 1), f"is nested more than {DEPTH} levels deep"),
         ("!" * 900 + "(repo == 'a')", f"is nested more than {DEPTH} levels deep"),
         ("(" * 999, f"is nested more than {DEPTH} levels deep"),
-        ("component == '" + "x" * LENGTH + "'", "has 1,015 characters and at most 1,000 are read"),
+        ("component == '" + "x" * LENGTH + "'", "has 1,015 characters; at most 1,000 are allowed"),
     ],
 )
 def test_a_broken_rule_is_told_and_unknown(rule: str, words: str) -> None:

@@ -69,7 +69,7 @@ def test_t5_without_dates_a_notice_ages(zone: str, severity: str, days: int) -> 
     last_day = datetime.fromisoformat("2026-10-11") + timedelta(days=days)
     assert countdown(made, last_day.strftime("%Y-%m-%d 23:59"), zone) is None
     verdict = judged(made, f"{last_day + timedelta(days=1):%Y-%m-%d} 00:00", zone)
-    assert verdict == Expired(made, f"it is {days + 1} days old, and severity {severity} is shown for {days}")
+    assert verdict == Expired(made, f"it is {days + 1} days old; severity {severity} is shown for {days} days")
 
 
 @everywhere

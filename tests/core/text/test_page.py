@@ -85,7 +85,7 @@ def test_a_page_ends_with_what_was_not_read() -> None:
     gaps = brief(section("peers", Status.UNREAD), section("mesh", Status.UNDECLARED), notes=("the policy is odd",))
     assert page(gaps).splitlines()[-2:] == [
         "note: the policy is odd",
-        "Not read in full: peers (unread). Unread is not empty: nobody was asked.",
+        "Not read in full: peers (unread). Unread does not mean empty: nobody was asked.",
     ]
     assert page(brief()).endswith("\nEverything that is set up was read.\n")
 

@@ -74,7 +74,7 @@ def test_bounded(word: str, locks: int) -> None:
     assert len(text.encode()) <= MOST_BYTES
     assert text.count("[alerts]") == text.count("[/alerts]") == 1
     assert text.count("[brief]") == text.count("[/brief]") == 1
-    assert "lock" in text[: text.index("[/alerts]")].split("instructions of the user.")[1]
+    assert "lock" in text[: text.index("[/alerts]")].split("instructions from the user.")[1]
     assert text.endswith(REQUEST)
 
 
