@@ -247,6 +247,7 @@ class RepositoryService:
             local=local,
             untrusted=untrusted,
             is_policy_unread=policy.is_unread,
+            is_unborn=isinstance(head, Known) and head.value.commit is None,
             primary=primary_root(here),
             branch=head.value.branch if isinstance(head, Known) else None,
         )

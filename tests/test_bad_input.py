@@ -59,7 +59,7 @@ def test_bare(lab: Lab) -> None:
     """A bare repository is told as bare."""
     bare = lab.base / "bare"
     lab.git("init", "-q", "--bare", str(bare))
-    assert refused(lab, "brief", at=bare).startswith(f"{bare} is a bare repository and has no checkout; go to one")
+    assert refused(lab, "brief", at=bare).startswith(f"{bare} is a bare repository without a work tree; once it")
 
 
 def test_worktree_of_a_bare_repository(lab: Lab) -> None:

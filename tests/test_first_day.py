@@ -144,3 +144,21 @@ def test_git_clean(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
     assert got.data is not None
     assert [peer.episode for peer in got.data.peers] == [ADA]
     assert brief(lab, two).answered_by.pid == pid
+
+
+def test_before_the_first_commit(lab: Lab) -> None:
+    """What is advised helps: commit first, then look at the branches. Until then looking says so, and nothing is empty."""
+    for is_served in (False, True):
+        if is_served:
+            lab.start_server()
+        told = lab.majordomus("queue", "show").stdout
+        assert "commit first, since this checkout has no commit yet, and then run majordomus queue refresh" in told
+        assert "unread" in told
+    refused = lab.majordomus("queue", "refresh")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "has no branch with a commit yet, so nothing waits to be merged; commit first" in refused.stderr
+    lab.commit()
+    assert lab.majordomus("queue", "show").stdout.endswith(
+        "the branches were never read; run majordomus queue refresh\n"
+    )
+    assert lab.majordomus("queue", "refresh").returncode == 0

@@ -19,6 +19,7 @@ _CHECKOUT_CHECKS: tuple[tuple[str, Callable[[Located], Finding]], ...] = (
     ("policy", files.check_policy),
     ("trust", files.check_trust),
     ("database", files.check_database),
+    ("notices", files.check_notices),
     ("worktrees", machine.check_worktrees),
     ("disk", files.check_disk),
 )

@@ -10,21 +10,26 @@ from brief.core.model.health import (
     Finding,
     fail,
     judge_database,
+    judge_notices,
     judge_policy,
     judge_space,
     judge_trust,
     ok,
     warn,
 )
+from brief.core.notices.unread import Unread
 from brief.core.policy.names import UNREAD
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
+from brief.notices.store import NoticeStore
 from brief.policy import SEE_CHECK, PolicyStatus, read_policy
+from brief.sections.context import SectionQuery
+from brief.sections.notice_folders import notice_folders
 from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
 from brief.sessions.recovery import kept_aside
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
-from brief.trust import Trust, needs_trust
+from brief.trust import Trust, effective, needs_trust
 
 
 def check_policy(here: Located) -> Finding:
@@ -46,6 +51,19 @@ def check_trust(here: Located) -> Finding:
     asked = needs_trust(found.settings, here.root)
     untrusted = [f"{key} {value}" for key, value in asked if not granted.trusted(here.common_dir, key, value)]
     return judge_trust(granted.fault, untrusted)
+
+
+def check_notices(here: Located) -> Finding:
+    """Check that every notice can be read, in the folders that a brief of the checkout looks into."""
+    folder = state_dir(here.common_dir)
+    settings = effective(read_policy(here.root).settings, Trust.read(), here.common_dir, here.root).settings
+    try:
+        refuse_unproven(folder)
+    except UnprovenStateError:
+        return warn("notices", "were not checked, because the state folder is not proven to be yours")
+    found = NoticeStore(notice_folders(folder, SectionQuery(root=here.root, settings=settings))).read()
+    unread = Unread(found.unparsable, found.folders_unread)
+    return judge_notices(len(found.notices), unread.reasons)
 
 
 def check_state(here: Located) -> Finding:

@@ -171,4 +171,21 @@ def _common_dir(git_dir: str) -> str:
 def _inside_git_dir(folder: str) -> str:
     if os.path.basename(folder) == ".git" or os.path.isfile(folder + "/commondir"):
         return f"{folder} is inside a git folder, not in a checkout; go to the work tree"
-    return f"{folder} is a bare repository and has no checkout; go to one of its work trees, or name one with --root"
+    if _has_entries(folder + "/worktrees"):
+        return (
+            f"{folder} is a bare repository and has no checkout; go to one of its work trees, or name one with --root"
+        )
+    return (
+        f"{folder} is a bare repository without a work tree; once it has a commit, make one with "
+        "git worktree add PATH BRANCH and go there"
+    )
+
+
+def _has_entries(folder: str) -> bool:
+    """Whether the folder holds anything, or cannot be listed."""
+    try:
+        return bool(os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

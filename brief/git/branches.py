@@ -68,6 +68,11 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
             f"the base is unknown: there is neither main nor master, and HEAD of {wire(common_dir)} {wire(head.reason)}; "
             "mend it, or name a branch as integration.base in .ai/repo/policy.yaml"
         )
+    if not listed and not run(["for-each-ref", "--count=1", REMOTES], seat(common_dir), deadline_s=deadline_s):
+        raise NotFoundError(
+            f"{wire(common_dir)} has no branch with a commit yet, so nothing waits to be merged; commit first, and run "
+            "majordomus queue refresh then"
+        )
     raise NotFoundError(
         f"{wire(common_dir)} has no branch to measure others against: neither main nor master, and its "
         "primary checkout is on none that has a commit; name one as integration.base in .ai/repo/policy.yaml"

@@ -79,11 +79,11 @@ def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     """The condition of a checkout that git lists. A missing folder may come back with its drive, or have been moved."""
     if checkout.gone and checkout.locked is not None:
         why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
-        return "away", f"its folder is missing, and it is locked{why}; git worktree unlock lets git prune it"
+        return "away", f"its folder is missing, and it is locked{why}; mount its drive, if it lies on one"
     if checkout.gone and count:
         return "away", f"its folder is missing, and {_counted(count, 'session')} may still run in it"
     if checkout.gone:
-        return "gone", "its folder is missing; git worktree prune removes its record"
+        return "gone", "its folder is missing; if it was deleted for good, git worktree prune removes its record"
     if checkout.prunable is not None:
         return "prunable", wire(checkout.prunable) or "git would prune it"
     return "ready", None

@@ -95,7 +95,7 @@ class SectionQuery:
     `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is not known.
     `local` restricts the answer to this server. `untrusted` are the policy's values that are not in force until they
     are trusted, each with its dotted key. `is_policy_unread`: the policy could not be read, so `settings` may differ
-    from what it sets.
+    from what it sets. `is_unborn`: the branch of HEAD is known to have no commit yet.
     """
 
     root: str
@@ -107,6 +107,7 @@ class SectionQuery:
     primary: str | None = None
     branch: str | None = None
     is_policy_unread: bool = False
+    is_unborn: bool = False
 
     @property
     def checkout(self) -> str:

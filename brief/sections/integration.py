@@ -27,7 +27,8 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
     refuse_unproven(context.state_dir)
     observation = read(f"{context.state_dir}/observation.json")
     if observation is None:
-        return _unread(f"the branches were never read; run {REFRESH}")
+        first = "commit first, since this checkout has no commit yet, and then " if query.is_unborn else ""
+        return _unread(f"the branches were never read; {first}run {REFRESH}")
     now = context.now()
     if is_ahead(now - observation.observed_at):
         when = wire_time(observation.observed_at.replace(microsecond=0))

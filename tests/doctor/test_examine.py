@@ -170,7 +170,31 @@ def test_lost_worktree(lab: Lab) -> None:
     shutil.rmtree(lab.worktree("lost"))
     level, sentence = findings(lab)["worktrees"]
     assert level == "warn"
-    assert "/lost" in sentence
+    assert "/lost missing: mount the drive if it lies on one" in sentence
+
+
+def test_worktree_that_is_away(lab: Lab) -> None:
+    """One that is locked and whose folder is away, as on a drive that is not mounted, is no fault and is not to be pruned."""
+    lab.commit()
+    tree = lab.worktree("stick")
+    lab.git("worktree", "lock", str(tree))
+    shutil.move(tree, lab.base / "unmounted")
+    level, sentence = findings(lab)["worktrees"]
+    assert (level, "prune" in sentence, "unlock" in sentence) == ("ok", False, False)
+    assert "/stick locked, with the folder away" in sentence
+
+
+def test_notices_that_cannot_be_read(lab: Lab) -> None:
+    """A file that is no notice is named with its fault, since it may be a lock, and how to get it out of the way."""
+    folder = lab.state / "notices/active"
+    folder.mkdir(parents=True)
+    (folder / "good.md").write_text("---\nkind: alert\n---\n")
+    assert findings(lab)["notices"] == ("ok", "1 readable")
+    (folder / "bad.md").write_text("---\nkind: loc\n---\n")
+    level, sentence = findings(lab)["notices"]
+    assert level == "warn"
+    assert f"1 not read, possibly locks: {folder}/bad.md" in sentence
+    assert sentence.endswith("; correct each, or move it away with majordomus alerts archive PATH")
 
 
 def test_runtime_folder_that_is_open(lab: Lab) -> None:

@@ -130,11 +130,18 @@ def test_no_folder(tmp_path: Path) -> None:
 
 
 def test_bare_repository(lab: Lab) -> None:
-    """A bare repository has no checkout, and is told as bare."""
+    """A bare repository has no checkout, and is told as bare, with the way to one: one that there is, or a new one."""
     bare = lab.base / "bare"
     lab.git("init", "-q", "--bare", str(bare))
     for place in (bare, bare / "refs"):
-        assert refused(place).startswith(f"{bare} is a bare repository and has no checkout")
+        assert refused(place).startswith(
+            f"{bare} is a bare repository without a work tree; once it has a commit, make one"
+        )
+    lab.commit()
+    lab.git("push", "-q", str(bare), "main")
+    lab.git("worktree", "add", "-q", str(lab.base / "tree"), "main", cwd=bare)
+    told = f"{bare} is a bare repository and has no checkout; go to one of its work trees, or name one with --root"
+    assert refused(bare) == told
 
 
 def test_inside_the_git_folder(lab: Lab) -> None:

@@ -47,8 +47,10 @@ def test_the_branch_of_a_bare_primary_counts_too(lab: Lab) -> None:
 
 
 def test_no_base_at_all_is_a_sentence(lab: Lab) -> None:
-    """Before the first commit, and on a detached head without main or master, the key to set is named."""
-    with pytest.raises(NotFoundError, match=r"name one as integration\.base"):
+    """Before the first commit no key would help; on a detached head without main or master, the key to set is named."""
+    with pytest.raises(
+        NotFoundError, match=r"has no branch with a commit yet, .*; commit first, and run majordomus queue"
+    ):
         base_branch(lab.common_dir, None)
     lab.commit()
     lab.git("branch", "-m", "main", "trunk")

@@ -106,12 +106,12 @@ GONE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"gone": True, "locked": ""},
         "away",
-        "its folder is missing, and it is locked; git worktree unlock lets git prune it",
+        "its folder is missing, and it is locked; mount its drive, if it lies on one",
     ),
     (
         {"gone": True, "locked": "on a stick"},
         "away",
-        "its folder is missing, and it is locked: on a stick; git worktree unlock lets git prune it",
+        "its folder is missing, and it is locked: on a stick; mount its drive, if it lies on one",
     ),
     ({"prunable": "gitdir file points elsewhere"}, "prunable", "gitdir file points elsewhere"),
     ({"prunable": ""}, "prunable", "git would prune it"),
@@ -133,7 +133,10 @@ def test_a_missing_folder_without_a_session_is_gone() -> None:
     away = checkout("/w/c", gone=True, locked="")
     found = asked(Known(), checkout("/r"), checkout("/w/b", gone=True, prunable="x"), away)
     assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 0), ("/w/c", "away", 0)]
-    assert data(found).boards[1].reason == "its folder is missing; git worktree prune removes its record"
+    assert (
+        data(found).boards[1].reason
+        == "its folder is missing; if it was deleted for good, git worktree prune removes its record"
+    )
 
 
 def test_a_locked_checkout_that_is_there_is_ready() -> None:
@@ -182,7 +185,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert texts(found) == [
         "abc, busy: abc (claude-code e2, on abc)",
         r"d\xff, busy (claude-code e3, on main)",
-        r"d\xff is away: its folder is missing, and it is locked: stick\xff; git worktree unlock lets git prune it",
+        r"d\xff is away: its folder is missing, and it is locked: stick\xff; mount its drive, if it lies on one",
     ]
     assert PeersSection.model_validate_json(found.model_dump_json()) == found
 

@@ -180,14 +180,25 @@ def judge_zones(name: str, fault: str | None, *, has_tzdata: bool) -> Finding:
 def judge_worktrees(count: int, lost: Sequence[str], locked: Sequence[str] = ()) -> Finding:
     """Check the checkouts that git lists: `lost` are gone or prunable, `locked` are locked and their folder is away.
 
-    `git worktree prune` never removes a locked one, because its folder may lie on a drive that is not mounted.
+    A folder may be away because its drive is not mounted, which is what a lock is for: it is no fault, and no advice may
+    cost its record. Nobody can tell a drive that is not mounted from a folder that was deleted.
     """
-    faults = [f"{_some(lost)} gone or prunable; git worktree prune forgets them"] if lost else []
-    if locked:
-        faults.append(f"{_some(locked)} locked, and the folder is away; git worktree unlock lets prune forget them")
-    if faults:
-        return warn("worktrees", f"of {count}: {'; '.join(faults)}")
-    return ok("worktrees", f"{count} present")
+    away = f"{_some(locked)} locked, with the folder away as on a drive that is not mounted" if locked else ""
+    if not lost:
+        return ok("worktrees", f"{count} listed, of them {away}" if away else f"{count} present")
+    missing = (
+        f"{_some(lost)} missing: mount the drive if it lies on one, run git worktree repair in it if it was moved, or "
+        "git worktree prune if it was deleted"
+    )
+    return warn("worktrees", f"of {count}: {missing}" + (f"; {away}" if away else ""))
+
+
+def judge_notices(count: int, unread: Sequence[str]) -> Finding:
+    """Check the files of notices: `unread` is a clause for each file or folder that could not be read."""
+    if unread:
+        advice = "correct each, or move it away with majordomus alerts archive PATH"
+        return warn("notices", f"{len(unread)} not read, possibly locks: {_some(unread)}; {advice}")
+    return ok("notices", f"{count} readable")
 
 
 def judge_descriptors(limit: int | None) -> Finding:

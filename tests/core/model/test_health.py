@@ -15,6 +15,7 @@ from brief.core.model.health import (
     judge_descriptors,
     judge_git,
     judge_lease,
+    judge_notices,
     judge_policy,
     judge_server,
     judge_socket,
@@ -147,10 +148,14 @@ def test_zones_worktrees_descriptors() -> None:
     told(judge_zones("UTC", "timezone is 'x'", has_tzdata=True), "warn", "timezone")
     told(judge_zones("UTC", None, has_tzdata=False), "fail", "tzdata")
     told(judge_worktrees(1, []), "ok", "1 present")
-    told(judge_worktrees(3, ["/a\x1b[1m"]), "warn", "/a gone", "prune forgets")
-    sentence = judge_worktrees(3, [], ["/b"]).sentence
-    assert "/b locked" in sentence
-    assert "prune forgets" not in sentence
+    told(judge_worktrees(3, ["/a\x1b[1m"]), "warn", "/a missing", "git worktree prune if it was deleted")
+    told(judge_worktrees(3, ["/a"], ["/b"]), "warn", "/a missing", "/b locked, with the folder away")
+    told(judge_worktrees(3, [], ["/b"]), "ok", "3 listed, of them /b locked")
+    assert "prune" not in judge_worktrees(3, [], ["/b"]).sentence
+    told(judge_notices(3, []), "ok", "3 readable")
+    told(
+        judge_notices(3, ["/n/a.md: line 1", "/n/b.md: line 2"]), "warn", "2 not read, possibly locks: /n/a.md: line 1"
+    )
     told(judge_descriptors(None), "ok", "any number")
     told(judge_descriptors(1024), "ok", "1024")
     told(judge_descriptors(255), "warn", "ulimit")
