@@ -7,7 +7,6 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from brief.core.notices.locks import LOCK_PREFIX
@@ -34,7 +33,6 @@ MOST_NAMES = 500_000
 """How many entries of a folder are listed; their names are all that is held of those that are not read."""
 
 _SUFFIX = ".md"
-_NO_FILES: Mapping[str, NoticeFile] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,8 @@ class Folder:
     """What lies in a folder, by slug; `reason` where some or all of it cannot be read.
 
     `left_out` are the slugs of the files beyond the bounds, and `is_listed` is False where not even all names are known.
+    `seen` are the names and stamps by which a later look knows the folder again; None where a stamp shows no change, as
+    that of a link does.
     """
 
     path: str
@@ -80,14 +80,15 @@ class Folder:
     reason: str | None = None
     left_out: tuple[str, ...] = ()
     is_listed: bool = True
+    seen: tuple[tuple[str, Stamp], ...] | None = None
 
 
-def look(path: str, known: Mapping[str, NoticeFile] = _NO_FILES) -> Folder:
+def look(path: str, last: Folder | None = None) -> Folder:
     """The files `*.md` in `active/` of the folder, at most 10,000 of them and 32 MiB; none where there is no folder.
 
     Files that are named as locks are never left out for others. Names that begin with a dot are an editor's or a
-    half-written file, and do not count. `known` are the files of an earlier look by path: one whose stamp is the same is
-    returned as it is, so that a folder in which nothing changed costs one stat a file.
+    half-written file, and do not count. `last` is an earlier look at the folder: where nothing changed it is returned, at
+    the cost of one stat a file, and otherwise those of its files that did not change are kept.
     """
     if reason := leads_out(path, "active"):
         return Folder(path, reason=reason, is_listed=False)
@@ -101,13 +102,18 @@ def look(path: str, known: Mapping[str, NoticeFile] = _NO_FILES) -> Folder:
         # By its descriptor the kernel need not walk the path of the folder anew for every file.
         with os.scandir(descriptor) as entries:
             listed, more = _listed(entries)
+            seen = _stamps(listed)
+            if last is not None and seen is not None and seen == last.seen:
+                return last
+            known = {file.path: file for file in last.files} if last else {}
             files, left_out = _gather(listed, path, known)
     except OSError as error:
         return Folder(path, reason=f"cannot be listed: {reason_of(error)}", is_listed=False)
     finally:
         os.close(descriptor)
     ordered = tuple(sorted(files, key=lambda file: file.slug))
-    return Folder(path, ordered, _partial(len(listed), len(left_out), more=more), left_out, is_listed=not more)
+    reason = _partial(len(listed), len(left_out), more=more)
+    return Folder(path, ordered, reason, left_out, is_listed=not more, seen=seen)
 
 
 def look_up(path: str, slug: str) -> Reading[NoticeFile]:
@@ -144,6 +150,19 @@ def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]]
     if len(found) > MOST_FILES:
         found.sort(key=lambda entry: not entry.name.startswith(LOCK_PREFIX))
     return found, next(entries, None) is not None
+
+
+def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...] | None:
+    """Name and stamp of each entry; None where one is a link, whose target may change, or cannot be looked at."""
+    stamps = []
+    try:
+        for entry in listed:
+            if entry.is_symlink():
+                return None
+            stamps.append((entry.name, stamp_of(entry.stat(follow_symlinks=False))))
+    except OSError:
+        return None
+    return tuple(stamps)
 
 
 def is_linked(path: str, name: str) -> str | None:

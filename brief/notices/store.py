@@ -37,7 +37,7 @@ class NoticeStore:
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = tuple(folders)
         self._lock = threading.Lock()
-        self._files: dict[str, NoticeFile] = {}
+        self._folders: dict[str, Folder] = {}
         self._parsed: StatCache[str, _Outcome] = StatCache(MOST_FILES * max(1, len(self.folders)))
         self._last: tuple[Hashable, NoticeSnapshot] | None = None
 
@@ -51,11 +51,11 @@ class NoticeStore:
         An equal signature brings the very snapshot of the earlier one, unless a file was too young to be sure of.
         """
         with self._lock:
-            folders = tuple(look(folder, self._files) for folder in self.folders)
+            folders = tuple(look(folder, self._folders.get(folder)) for folder in self.folders)
             if self._last is not None and self._last[0] == folders:
                 return self._last
             files = [file for folder in folders for file in folder.files]
-            self._files = {file.path: file for file in files}
+            self._folders = {folder.path: folder for folder in folders}
             found, is_lasting = self._outcomes(files)
             snapshot = _snapshot(folders, found)
             self._last = (folders, snapshot) if is_lasting else None
@@ -75,7 +75,7 @@ class NoticeStore:
             except UnreadableFileError as fault:  # it may be readable at the next look, with the same stamp
                 outcomes.append((file.path, str(fault)))
                 is_lasting = False
-        self._parsed.keep_only(self._files)
+        self._parsed.keep_only({file.path for file in files})
         return outcomes, is_lasting
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.notices import store as module
-from brief.notices.folder import NoticeFile, look
+from brief.notices.folder import Folder, look
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.support.files import any_young, stamp
 from sandbox import until
@@ -104,8 +103,8 @@ def test_a_file_removed_before_it_is_opened_is_left_out(tmp_path: Path, monkeypa
     path = write(tmp_path, "a")
     write(tmp_path, "b")
 
-    def vanishing(folder: str, known: Mapping[str, NoticeFile]) -> object:
-        found = look(folder, known)
+    def vanishing(folder: str, last: Folder | None) -> object:
+        found = look(folder, last)
         path.unlink(missing_ok=True)
         return found
 
