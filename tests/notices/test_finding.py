@@ -60,7 +60,7 @@ def test_content_that_cannot_be_read_is_a_sentence_with_the_path(folders: list[s
     for slug, kind, sentence in (
         ("out", NoticeError, "/out.md is a link that leads out of its folder"),
         ("pipe", NoticeError, "/pipe.md is not a regular file"),
-        ("huge", NoticeError, "/huge.md holds 300,000 bytes, more than"),
+        ("huge", NoticeError, "/huge.md has 300,000 bytes, more than"),
         ("broken", DocumentError, "/broken.md: line 2"),
     ):
         with pytest.raises(kind, match=sentence):

@@ -93,7 +93,7 @@ def test_a_list_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for name, kind, sentence in (
         ("gone.md", NotFoundError, "/gone.md is not there; name the list of reminders"),
         ("latin.md", DocumentError, "/latin.md: line 1, column 17: byte 0xe9 is not UTF-8"),
-        ("huge.md", NoticeError, "/huge.md holds 1,048,577 bytes"),
+        ("huge.md", NoticeError, "/huge.md has 1,048,577 bytes"),
         ("link.md", NoticeError, "/link.md cannot be opened"),
         ("pipe.md", NoticeError, "/pipe.md is not a regular file"),
         ("", NotFoundError, "is not there"),
