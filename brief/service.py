@@ -162,6 +162,8 @@ class RepositoryService:
         self.now = now
         self.clock = SteadyClock(now, steady)
         self.fixes = ToldFixes()
+        self.handing_over: asyncio.Future[None] | None = None
+        """Keeps the work alive that writes heirs into notices beside a brief."""
         self.latest_notices: dict[tuple[str, ...], NoticeSnapshot] = {}
         """The last snapshot of each set of folders."""
         self.turns = Turns()

@@ -6,9 +6,9 @@ import json
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Notice, parse
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
+from brief.core.sessions.life import Life
 
 ZONES = ("Pacific/Auckland", "Europe/Prague", "America/New_York", "UTC")
 SESSION = "22222222-2222-4222-8222-222222222222"
@@ -25,7 +25,7 @@ def at(local: str, zone: str) -> datetime:
     return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
-def judged(made: Notice, local: str, zone: str, owner: Owner = Owner.UNKNOWN) -> Shown | Hidden | Expired:
+def judged(made: Notice, local: str, zone: str, owner: Life = Life.UNKNOWN) -> Shown | Hidden | Expired:
     """What becomes of the notice when the clocks of the zone show `local`."""
     return judge(made, at(local, zone), ZoneInfo(zone), owner)
 

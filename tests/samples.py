@@ -21,10 +21,10 @@ from brief.core.model.brief import (
 )
 from brief.core.model.level import Level
 from brief.core.notices.follow_up import FollowUp
-from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
+from brief.core.sessions.life import Life
 from brief.core.sessions.task import Task
 from brief.core.wakes.state import WakeState
 from brief.git.worktrees import Checkout
@@ -188,10 +188,10 @@ class Known:
         """Nobody has ended."""
         return {}
 
-    def owner(self, episode_id: str) -> Owner:
+    def owner(self, episode_id: str) -> Life:
         """Alive where it is heard."""
         heard = any(one.episode.id == episode_id and one.liveness == "heard" for one in self._known)
-        return Owner.ALIVE if heard else Owner.UNKNOWN
+        return Life.ALIVE if heard else Life.UNKNOWN
 
 
 def context(sessions: Known | None = None, **fields: Any) -> SectionContext:

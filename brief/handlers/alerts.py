@@ -9,9 +9,9 @@ from pydantic import Field
 from brief.core.model.brief import AlertsSection
 from brief.core.model.errors import UsageError
 from brief.core.model.wire import Wire
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind
 from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, judge
+from brief.core.sessions.life import Life
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
@@ -62,7 +62,7 @@ class NoticeInFull(Wire):
     verdict: str
     reason: str | None
     countdown: str | None
-    owner: Owner | None
+    owner: Life | None
     fields: dict[str, str]
     body: str
 

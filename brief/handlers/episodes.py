@@ -14,7 +14,7 @@ from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, elapsed
 from brief.handlers.shape import Inputs, SessionInputs
-from brief.handlers.succession import take_over
+from brief.handlers.succession import find_predecessor, hand_over_notices
 from brief.service import RepositoryService, RequestContext
 from brief.sessions.handover import leave
 from brief.sessions.processes import find_process, has_no_process
@@ -75,18 +75,23 @@ def opened(
 
     A session that nobody knew goes on with what another left in its client; with `takes_over` its client said so.
     """
-    is_new = asked.session is not None and service.board.episode(asked.session) is None
+    session = str(uuid.uuid4()) if asked.session is None else asked.session
+    process = find_process(asked.pid) if asked.pid is not None else None
+    before = None
+    if takes_over or (asked.session is not None and service.board.episode(session) is None):
+        before = find_predecessor(service, session, process, takes_over=takes_over)
     known = service.board.open(
-        str(uuid.uuid4()) if asked.session is None else asked.session,
+        session,
         provider=asked.provider,
         checkout=request.query.checkout,
         branch=request.repository.branch,
-        process=find_process(asked.pid) if asked.pid is not None else None,
+        process=process,
         state=asked.state,
         now=service.now(),
+        goes_on_from=before,
     )
-    if is_new or takes_over:
-        take_over(service, known.episode, takes_over=takes_over)
+    if before is not None:
+        hand_over_notices(service, request.notice_folders)
     return OneEpisode(episode=known.episode)
 
 

@@ -13,11 +13,12 @@ from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictErro
 from brief.core.model.wire import Wire
 from brief.core.notices.component import component_name
 from brief.core.notices.days import spell_when
-from brief.core.notices.locks import LockClass, Owner, lock_class, must_name_owner
+from brief.core.notices.locks import LockClass, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import stands
+from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
@@ -64,7 +65,7 @@ class Lock(Wire):
     session_id: str | None
     since: str | None
     expires: str | None
-    owner: Owner
+    owner: Life
     naming: LockClass
     must_name_owner: bool
     path: str
@@ -173,7 +174,7 @@ def _request(asked: PlaceInputs) -> Request:
     )
 
 
-def _stands(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Owner]) -> Stands:
+def _stands(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> Stands:
     """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
     days, _, _ = zone(request.query.settings)
     return lambda lock: stands(lock, service.clock.earliest(), days, owner(lock))
@@ -188,7 +189,7 @@ def _with_unlooked(unread: Unread, request: RequestContext) -> Unread:
     return replace(unread, folders=(*unread.folders, *unlooked_folders(request.query)))
 
 
-def _lock(lock: Notice, path: str, owner: Owner, *, must: bool) -> Lock:
+def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
     return Lock(
         component=lock.component,
         slug=lock.slug,
@@ -208,7 +209,7 @@ def _title(lock: Notice) -> str:
     return FOR_THE_OWNER if lock.audience is Audience.OWNER else lock.title
 
 
-def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
+def _held(held: Held, owner: Callable[[Notice], Life]) -> str:
     """Who holds the lock, alive, gone or unknown, since when, until when, and why."""
     component, lock = clean(held.component, 60), held.notice
     if lock is None:
@@ -222,7 +223,7 @@ def _held(held: Held, owner: Callable[[Notice], Owner]) -> str:
     since = f", since {spell_when(lock.created)}" if lock.created else ""
     until = f", until {spell_when(lock.expires)}" if lock.expires else ""
     text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
-    is_gone = lock.session_id is not None and owner(lock) is Owner.GONE
+    is_gone = lock.session_id is not None and owner(lock) is Life.GONE
     return f"{text}; {release_of_gone(held.component)}" if is_gone else text
 
 
@@ -258,7 +259,7 @@ def status_text(answer: Locks) -> str:
     known = f" that could be read; {clean(answer.unread_summary, 400)}" if not answer.fully_read else ""
     lines = [f"{count} lock{' stands' if count == 1 else 's stand'}{known}"]
     lines += [_line(lock) for lock in answer.locks]
-    gone = [lock.component or "COMPONENT" for lock in answer.locks if lock.owner is Owner.GONE]
+    gone = [lock.component or "COMPONENT" for lock in answer.locks if lock.owner is Life.GONE]
     lines += [f"  {clean(component, 60)}: {release_of_gone(component)}" for component in gone]
     lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
     lines += [f"  not read in full, and may hold locks: {clean(line, 400)}" for line in answer.unlisted]

@@ -1,45 +1,62 @@
-"""A session that goes on in the client of another takes over its lock, its task, its claims and what is owed to it."""
+"""A session that goes on in the client of another takes over its lock, its task, its claims and what is owed to it.
+
+What lies in the database moves in the transaction that stores the session. Locks lie in files: each look at a folder
+writes the heir into those that still name a session which was succeeded, also after a kill or a full disk.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import logging
-import os
 
-from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError
-from brief.core.sessions.episode import Episode
+from brief.core.model.errors import MajordomusError
+from brief.core.sessions.episode import Episode, Process
 from brief.core.sessions.life import MOST_CLOSED
-from brief.core.sessions.succession import REPLACED, predecessor
-from brief.notices.inheritance import is_held_by, pass_on
-from brief.service import RepositoryService
+from brief.core.sessions.succession import predecessor
+from brief.notices.inheritance import heir_of, pass_on
+from brief.service import RepositoryService, RequestContext
+from brief.support.daemon_threads import in_thread
 
 log = logging.getLogger(__name__)
 
 
-def take_over(service: RepositoryService, successor: Episode, *, takes_over: bool) -> None:
-    """Let an episode have what the one before it in its client left, and close that one. Blocks on database and files."""
+def find_predecessor(
+    service: RepositoryService, session: str, process: Process | None, *, takes_over: bool
+) -> Episode | None:
+    """The episode that a session goes on from; `takes_over` says that its client told so. Blocks on the database."""
     board = service.board
-    before = predecessor(
-        successor,
+    return predecessor(
+        session,
+        process,
         (one.episode for one in board.known()),
-        board.closed(MOST_CLOSED) if successor.process else (),
+        board.closed(MOST_CLOSED) if process else (),
         takes_over=takes_over,
     )
-    if before is None:
+
+
+def hand_over_notices(service: RepositoryService, folders: tuple[str, ...]) -> None:
+    """Write heirs into the locks and bug-deps of the folders whose session was succeeded.
+
+    What fails is tried at the next look. Costs one look at the files where nothing is to be written.
+    """
+    successors = service.board.successors()
+    if not successors:
         return
-    with contextlib.suppress(ConflictError, NotFoundError):  # it is closed
-        board.close(before.id, REPLACED, service.now())
-    board.pass_on(before.id, successor.id)
-    log.info("episode goes on", extra={"episode": before.id, "successor": successor.id})
-    try:
-        _pass_on_notices(service, before.id, successor.id)
-    except MajordomusError as fault:
-        log.warning("locks not taken over", extra={"episode": successor.id, "reason": str(fault)})
+    for folder in folders:
+        try:
+            notices = service.context.notices((folder,)).notices
+            held = [notice.slug for notice in notices if heir_of(notice, successors)]
+            faults = pass_on(folder, held, successors) if held else ()
+        except MajordomusError as error:
+            faults = (error.sentence,)
+        for fault in faults:
+            log.warning("a lock is not handed over yet", extra={"reason": fault})
 
 
-def _pass_on_notices(service: RepositoryService, before: str, after: str) -> None:
-    """In the repository's own folder, into which locks are placed; what lies in others is written by hand."""
-    folder = os.path.join(service.context.state_dir, "notices")
-    held = [one.slug for one in service.context.notices((folder,)).notices if is_held_by(one, before)]
-    if held:
-        pass_on(folder, held, before, after)
+def hand_over_notices_soon(service: RepositoryService, request: RequestContext) -> None:
+    """The same, of the folders from which a brief was just composed."""
+    folders = request.notice_folders
+    snapshot = service.latest_notices.get(folders)
+    successors = service.board.successors()
+    if snapshot is not None and any(heir_of(notice, successors) for notice in snapshot.notices):
+        service.handing_over = asyncio.ensure_future(in_thread(lambda: hand_over_notices(service, folders)))

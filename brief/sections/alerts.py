@@ -13,12 +13,12 @@ from typing import TypeVar
 from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Row, ShownNotice, Status, Unparsable
 from brief.core.model.errors import MajordomusError
 from brief.core.model.level import URGENCY, Level
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, may_be_acknowledged, order
 from brief.core.policy.names import POLICY_FILE
+from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
 from brief.notices.read_receipts import acknowledged
 from brief.notices.store import NoticeSnapshot
@@ -212,7 +212,7 @@ def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwis
         return otherwise
 
 
-def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
+def lock_owners(context: SectionContext) -> Callable[[Notice], Life]:
     """A function that says whether a lock's owner is alive, by the records of its client, else by the board.
 
     The owner is UNKNOWN if neither can be read. Each session is looked up once, however many locks it has placed.
@@ -223,14 +223,14 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Owner]:
         return frozenset(one.id for one in context.seen().sessions if one.state is not EpisodeState.UNKNOWN)
 
     @cache
-    def owner(session: str) -> Owner:
+    def owner(session: str) -> Life:
         if session in _readable(recorded, frozenset()):
-            return Owner.ALIVE
-        return _readable(lambda: context.sessions.owner(session), Owner.UNKNOWN)
+            return Life.ALIVE
+        return _readable(lambda: context.sessions.owner(session), Life.UNKNOWN)
 
-    def lock_owner(lock: Notice) -> Owner:
+    def lock_owner(lock: Notice) -> Life:
         if lock.kind is not Kind.LOCK or lock.session_id is None:
-            return Owner.UNKNOWN
+            return Life.UNKNOWN
         return owner(lock.session_id)
 
     return lock_owner

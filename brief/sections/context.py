@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from brief.core.model.brief import Section
 from brief.core.notices.follow_up import FollowUp
-from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, KnownEpisode, meant
+from brief.core.sessions.life import Life
 from brief.core.sessions.presence import Seen
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import wire
@@ -62,7 +62,7 @@ class Sessions(Protocol):
     def ended(self) -> Mapping[str, Ended]:
         """The closed sessions that were reported as ended, by episode id."""
 
-    def owner(self, episode_id: str) -> Owner:
+    def owner(self, episode_id: str) -> Life:
         """Whether the session with this id is still alive, as far as this repository knows."""
 
 

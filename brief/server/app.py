@@ -21,6 +21,7 @@ from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
 from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import tell_fixes_soon
+from brief.handlers.succession import hand_over_notices_soon
 from brief.policy import read_policy
 from brief.server.holder import Holder
 from brief.server.http import build
@@ -161,6 +162,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
 def _composed(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:
     """What a server does beside every brief that it composed anew."""
     lines.keep(request, brief)
+    hand_over_notices_soon(service, request)
     tell_fixes_soon(service, request)
 
 

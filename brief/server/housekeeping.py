@@ -1,7 +1,7 @@
 """What a server does for its board at every look, and what it puts away once an hour.
 
-It notes who is silent, closes what has ended, stores who was heard, and tells who waits for a bug-dep that was set to done
-in a file. It puts away notices whose time is over, and what sessions saw that are long gone.
+It notes who is silent, closes what has ended, stores who was heard, hands over locks whose session was succeeded, and tells
+who waits for a bug-dep that was set to done in a file. It puts away notices whose time is over, and what sessions saw that are long gone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from brief.core.model.errors import MajordomusError
 from brief.core.policy.settings import Settings
 from brief.handlers.archiving import archive_expired, bring_back_early
 from brief.handlers.fixes import tell_fixes, tell_fixes_in
+from brief.handlers.succession import hand_over_notices
+from brief.notices.half_moved import make_whole
 from brief.notices.read_receipts import prune_seen
 from brief.sections.alerts import judged
 from brief.sections.notice_folders import own_folder
@@ -29,7 +31,9 @@ def tend(service: RepositoryService) -> None:
     board.note_silence(service.now())
     service.end_lost()
     board.store_hearings()
-    tell_fixes_in(service, (own_folder(service.context.state_dir),))
+    own = (own_folder(service.context.state_dir),)
+    hand_over_notices(service, own)
+    tell_fixes_in(service, own)
 
 
 def tidy(service: RepositoryService) -> None:
@@ -39,8 +43,7 @@ def tidy(service: RepositoryService) -> None:
     """
     state_dir, now = service.context.state_dir, service.now()
     prune_seen(state_dir, now)
-    for folder in (state_dir, f"{state_dir}/notices/active"):
-        remove_leftovers(folder, now)
+    remove_leftovers(state_dir, now)
     tidied: set[tuple[tuple[str, ...], Settings]] = set()
     for checkout in service.context.worktrees():
         if checkout.bare or checkout.gone:
@@ -51,8 +54,12 @@ def tidy(service: RepositoryService) -> None:
             if what in tidied:
                 continue
             tidied.add(what)
+            for folder in request.notice_folders:
+                remove_leftovers(f"{folder}/active", now)
+                make_whole(folder)
             bring_back_early(service, query)
             archive_expired(service, query, judged(service.context, query))
+            hand_over_notices(service, request.notice_folders)
             tell_fixes(service, query)
         except MajordomusError as fault:
             log.warning("not tidied", extra={"root": checkout.root, "reason": str(fault)})

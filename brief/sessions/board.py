@@ -14,8 +14,7 @@ from datetime import datetime
 from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.model.errors import NotFoundError
 from brief.core.notices.follow_up import FollowUp, owed
-from brief.core.notices.locks import Owner
-from brief.core.sessions.claims import INTENT_LIMIT, Claim, checked_name, claimed_scope
+from brief.core.sessions.claims import Claim, new_claim
 from brief.core.sessions.episode import (
     Client,
     Ended,
@@ -27,8 +26,9 @@ from brief.core.sessions.episode import (
     checked_provider,
     worth_storing,
 )
-from brief.core.sessions.life import FOUND, MOST_STORED, in_order, is_silent
-from brief.core.sessions.task import NEXT_LIMIT, TITLE_LIMIT, Task, checked_scope, checked_text
+from brief.core.sessions.life import FOUND, MOST_STORED, Life, in_order, is_silent
+from brief.core.sessions.succession import last_heir, succeeded
+from brief.core.sessions.task import Task, checked_next, new_task
 from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
@@ -57,6 +57,7 @@ class Board:
         self._ended = rows.ended_sessions(database, FOUND)
         self._follow_ups = follow_up_rows.waiting_follow_ups(database)
         self._followed_up = follow_up_rows.followed_up(database)
+        self._successors = inheritance.successors(database)
         self._heard: set[str] = set()
         self._silent: set[str] = set()
         self._cards: dict[str, KnownEpisode] = {}
@@ -120,12 +121,13 @@ class Board:
         with self._memory:
             return dict(self._tasks)
 
-    def owner(self, episode_id: str) -> Owner:
-        """Whether an open session lives, by its process or as it was heard; gone where it is closed, else unknown."""
+    def owner(self, episode_id: str) -> Life:
+        """Whether a session, or who took over from it, lives; gone where it is closed, unknown where nobody knew it."""
+        episode_id = last_heir(episode_id, self.successors()) or episode_id
         known = self.one(episode_id)
         if known is not None:
-            return Owner(known_life(known))
-        return Owner.GONE if rows.get_episode(self._database, episode_id) else Owner.UNKNOWN
+            return known_life(known)
+        return Life.GONE if rows.get_episode(self._database, episode_id) else Life.UNKNOWN
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that is held, the oldest first."""
@@ -196,10 +198,12 @@ class Board:
         process: Process | None,
         state: EpisodeState,
         now: datetime,
+        goes_on_from: Episode | None = None,
     ) -> KnownEpisode:
         """Open an episode; one that is open already is heard again, and moves to `checkout` if it has moved.
 
-        One that was closed is opened anew and goes on with the task it was left with.
+        One that was closed is opened anew and goes on with the task it was left with. `goes_on_from` is an episode that
+        leaves it what it has, and is closed.
         """
         with self._writing:
             before = self._open.get(checked_id(episode_id))
@@ -213,7 +217,10 @@ class Board:
                 since=before.since if before else now,
                 heard=now,
             )
-            rows.put_episode(self._database, episode)
+            if goes_on_from is None:
+                rows.put_episode(self._database, episode)
+            else:
+                self._succeed(goes_on_from, episode, now)
             if before is None:
                 self.wakes.begin_anew(episode.id, now)
             left = None if before else rows.current_task(self._database, episode.id)
@@ -224,6 +231,7 @@ class Board:
                     self._tasks[episode.id] = left
                 self._claims = claims
                 self._ended.pop(episode.id, None)
+                self._successors.pop(episode.id, None)
                 self._stored[episode.id] = now
                 self._heard.add(episode.id)
                 self._silent.discard(episode.id)
@@ -236,35 +244,46 @@ class Board:
         with self._writing:
             episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
-            self.activity.forget_clients(episode_id)
-            with self._memory:
-                del self._open[episode_id]
-                del self._stored[episode_id]
-                self._cards.pop(episode_id, None)
-                self._tasks.pop(episode_id, None)
-                self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != episode_id}
-                self._heard.discard(episode_id)
-                self._silent.discard(episode_id)
-                if reason not in FOUND:
-                    self._ended[episode_id] = Ended(now, episode.process.pid if episode.process else None)
-                self.comings += 1
-                self._version += 1
+            self._forget(episode, now)
             return episode
+
+    def _forget(self, closed: Episode, now: datetime) -> None:
+        """Take an episode that was stored as closed out of memory."""
+        self.activity.forget_clients(closed.id)
+        with self._memory:
+            self._open.pop(closed.id, None)
+            self._stored.pop(closed.id, None)
+            self._cards.pop(closed.id, None)
+            self._tasks.pop(closed.id, None)
+            self._claims = {key: claim for key, claim in self._claims.items() if claim.episode != closed.id}
+            self._heard.discard(closed.id)
+            self._silent.discard(closed.id)
+            if closed.closed_reason not in FOUND:
+                self._ended[closed.id] = Ended(now, closed.process.pid if closed.process else None)
+            self.comings += 1
+            self._version += 1
+
+    def _succeed(self, before: Episode, after: Episode, now: datetime) -> None:
+        """Store that `after` goes on from `before`, which is closed, with its task, its claims and what is owed to it."""
+        closed = before.model_copy(update={"closed": before.closed or now, "closed_reason": succeeded(after.id)})
+        inheritance.pass_on(self._database, closed, after)
+        self._forget(closed, closed.closed or now)
+        task = rows.current_task(self._database, after.id)
+        with self._memory:
+            self._successors[closed.id] = after.id
+            self._tasks |= {after.id: task} if task else {}
+            self._claims = _held(self._database)
+            self._follow_ups = follow_up_rows.waiting_follow_ups(self._database)
+
+    def successors(self) -> Mapping[str, str]:
+        """By the id of each session that another took over from, the id of that one."""
+        with self._memory:
+            return dict(self._successors)
 
     def ended(self) -> Mapping[str, Ended]:
         """The closed sessions of which somebody said that they ended."""
         with self._memory:
             return dict(self._ended)
-
-    def pass_on(self, before: str, after: str) -> None:
-        """Give what a closed episode was left with to an open one: its task, its claims, what is owed to it."""
-        with self._writing:
-            inheritance.pass_on(self._database, before, after)
-            with self._memory:
-                self._tasks = rows.current_tasks(self._database)
-                self._claims = _held(self._database)
-                self._follow_ups = follow_up_rows.waiting_follow_ups(self._database)
-                self._version += 1
 
     def hear(self, episode_id: str, now: datetime) -> None:
         """Note, in memory, that an open episode spoke; an id that is not open here is nobody's: nothing is noted."""
@@ -301,15 +320,7 @@ class Board:
         self, episode_id: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime
     ) -> Task:
         """Say what an episode works on from now on."""
-        action = checked_text("the next action", following, NEXT_LIMIT) if following is not None else None
-        task = Task(
-            episode=checked_id(episode_id),
-            title=checked_text("the title of the task", title, TITLE_LIMIT),
-            scope=checked_scope(scope),
-            next_action=action,
-            next_since=now if action else None,
-            since=now,
-        )
+        task = new_task(checked_id(episode_id), title, scope, following, now)
         with self._writing:
             self.opened(episode_id)
             rows.set_task(self._database, task)
@@ -317,7 +328,7 @@ class Board:
 
     def set_next(self, episode_id: str, following: str, now: datetime) -> Task:
         """Say what an episode does next in its task."""
-        action = checked_text("the next action", following, NEXT_LIMIT)
+        action = checked_next(following)
         with self._writing:
             self.opened(episode_id)
             return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
@@ -336,13 +347,7 @@ class Board:
         self, episode_id: str, name: str, intent: str, scope: tuple[str, ...], now: datetime
     ) -> tuple[Claim, Claim | None]:
         """Claim paths for what an episode intends; the claim of the same name, which this one takes over, beside it."""
-        claim = Claim(
-            episode=checked_id(episode_id),
-            name=checked_name(name),
-            intent=checked_text("the intent", intent, INTENT_LIMIT),
-            scope=claimed_scope(scope),
-            since=now,
-        )
+        claim = new_claim(checked_id(episode_id), name, intent, scope, now)
         with self._writing:
             self.opened(episode_id)
             claim_rows.put_claim(self._database, claim)

@@ -27,7 +27,7 @@ Record = TypeVar("Record", bound=Wire)
 def put_episode(database: Database, episode: Episode) -> None:
     """Store an episode, over the one with the same id if there is one; its process does not outlive a power cut either."""
     with database.write(durable=False) as connection:
-        _put(connection, episode)
+        write_episode(connection, episode)
 
 
 def close_episode(database: Database, episode: Episode, most: int) -> None:
@@ -37,7 +37,7 @@ def close_episode(database: Database, episode: Episode, most: int) -> None:
     go where it goes.
     """
     with database.write() as connection:
-        _put(connection, episode)
+        write_episode(connection, episode)
         if not leaves_successor(episode.closed_reason):
             connection.execute("DELETE FROM claims WHERE episode = ?", (episode.id,))
         connection.execute("UPDATE wakes SET prompt = NULL WHERE episode = ?", (episode.id,))
@@ -55,7 +55,8 @@ def ended_sessions(database: Database, found: Collection[str]) -> dict[str, Ende
     return {row[0]: Ended(datetime.fromisoformat(row[1]), row[2]) for row in rows}
 
 
-def _put(connection: sqlite3.Connection, episode: Episode) -> None:
+def write_episode(connection: sqlite3.Connection, episode: Episode) -> None:
+    """Write the row of an episode, inside the caller's transaction."""
     process = episode.process.model_dump_json() if episode.process else None
     values = (
         episode.id,

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from brief.core.sessions.succession import succeeded
+from brief.core.sessions.episode import Episode
+from brief.core.sessions.succession import successor_of
 from brief.sessions.database import Database
+from brief.sessions.episodes import write_episode
 
 
-def pass_on(database: Database, before: str, after: str) -> None:
-    """Give the task, the claims and what is owed to one episode to another, which keeps its own task and claims.
+def pass_on(database: Database, before: Episode, after: Episode) -> None:
+    """Store `after`, and give it the task, the claims and what is owed to `before`; it keeps its own task and claims.
 
-    The record of the one before says where it went, so that nobody takes over from it again.
+    One transaction, so that a kill leaves both or neither. The record of `before`, which is closed, says where it went:
+    nobody takes over from it again, and what lies in files is made up for by that (`handlers/succession.py`).
     """
     with database.write() as connection:
+        write_episode(connection, after)
+        write_episode(connection, before)
         has_task = "SELECT 1 FROM tasks WHERE episode = :after AND done IS NULL"
         for statement in (
             f"UPDATE tasks SET episode = :after WHERE episode = :before AND done IS NULL AND NOT EXISTS ({has_task})",
             "UPDATE OR IGNORE claims SET episode = :after WHERE episode = :before",
             "DELETE FROM claims WHERE episode = :before",
             "UPDATE follow_ups SET session = :after WHERE session = :before",
-            "UPDATE episodes SET closed_reason = :reason WHERE id = :before",
+            "UPDATE wakes SET prompt = NULL WHERE episode = :before",
         ):
-            connection.execute(statement, {"before": before, "after": after, "reason": succeeded(after)})
+            connection.execute(statement, {"before": before.id, "after": after.id})
+
+
+def successors(database: Database) -> dict[str, str]:
+    """By the id of each stored episode that another took over from, the id of that one."""
+    with database.read() as connection:
+        rows = connection.execute("SELECT id, closed_reason FROM episodes WHERE closed IS NOT NULL").fetchall()
+    return {before: after for before, reason in rows if (after := successor_of(reason)) is not None}

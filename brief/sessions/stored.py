@@ -9,16 +9,17 @@ from pathlib import Path
 
 from brief.core.model.errors import StoreError
 from brief.core.notices.follow_up import FollowUp
-from brief.core.notices.locks import Owner
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, KnownEpisode
-from brief.core.sessions.life import FOUND
+from brief.core.sessions.life import FOUND, Life
+from brief.core.sessions.succession import last_heir
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean
 from brief.core.wakes.state import WakeState
 from brief.fastpath.known import Known, Unknown
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
+from brief.sessions import inheritance
 from brief.sessions.database import Database, check_integrity
 from brief.sessions.processes import known_life
 from brief.sessions.recovery import had_database
@@ -62,13 +63,17 @@ class StoredSessions:
         with self._opened() as database:
             return rows.current_tasks(database) if database else {}
 
-    def owner(self, episode_id: str) -> Owner:
-        """Gone where the episode was stored as closed; else by its process, since nobody was heard."""
+    def owner(self, episode_id: str) -> Life:
+        """Gone where the episode was stored as closed; else by its process, since nobody was heard.
+
+        One that another took over from lives as long as that one.
+        """
         with self._opened() as database:
-            stored = rows.get_episode(database, episode_id) if database else None
+            heir = last_heir(episode_id, inheritance.successors(database)) if database else None
+            stored = rows.get_episode(database, heir or episode_id) if database else None
         if stored is None:
-            return Owner.UNKNOWN
-        return Owner(known_life(KnownEpisode(episode=stored, liveness="unheard"))) if stored.is_open else Owner.GONE
+            return Life.UNKNOWN
+        return known_life(KnownEpisode(episode=stored, liveness="unheard")) if stored.is_open else Life.GONE
 
     def ended(self) -> Mapping[str, Ended]:
         """The closed sessions of which somebody said that they ended."""

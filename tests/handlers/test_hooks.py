@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.model.errors import StoreError
 from brief.core.notices.alerts_block import MOST
-from brief.core.notices.locks import Owner
+from brief.core.sessions.life import Life
 from brief.handlers import session_context
 from brief.handlers.hooks import HookInputs, hook
 from brief.sections import alerts
@@ -147,8 +147,8 @@ def test_lock_and_its_owner(place: Place) -> None:
     for event in ("stop", "session-start", "session-end"):
         place.hook(event, session=BOB)
         text = place.hook("user-prompt-submit")
-        told += [owner for owner in Owner if f"lock on koda, owner {owner}:" in text]
-    assert told == [Owner.UNKNOWN, Owner.ALIVE, Owner.GONE]
+        told += [owner for owner in Life if f"lock on koda, owner {owner}:" in text]
+    assert told == [Life.UNKNOWN, Life.ALIVE, Life.GONE]
 
 
 def test_courtesy_once(place: Place) -> None:

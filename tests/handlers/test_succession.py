@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.model.brief import AlertsSection
 from brief.core.model.level import Level
-from brief.core.notices.locks import Owner
+from brief.core.sessions.life import Life
 from brief.handlers.episodes import CloseInputs, OpenInputs, close_episode, open_episode
 from brief.handlers.heartbeat import HeartbeatInputs, answer_heartbeat
 from brief.handlers.locks import LocksInputs, PlaceInputs, ReleaseInputs, list_locks, place_lock, release_lock
@@ -78,7 +78,7 @@ def test_lock_for_others(busy: Place) -> None:
     """For everybody else the lock stands, and its owner lives."""
     cleared(busy)
     (lock,) = busy.call(list_locks, LocksInputs, session=CID).locks
-    assert (lock.session_id, lock.owner) == (BOB, Owner.ALIVE)
+    assert (lock.session_id, lock.owner) == (BOB, Life.ALIVE)
     assert [row.level for row in alerts(busy, CID).rows if "koda" in row.text] == [Level.HIGH]
     assert busy.call(release_lock, ReleaseInputs, session=BOB, component="koda").did == "released"
 
@@ -165,10 +165,9 @@ def test_going_back(busy: Place) -> None:
 
 def test_own_task_is_kept(busy: Place) -> None:
     """A session that has a task already keeps it."""
-    busy.hook("session-end", reason="clear", pid=ME)
-    busy.hook("session-start", session=BOB, source="startup", pid=os.getppid())
+    busy.hook("session-start", session=BOB, source="startup", pid=ME)
     busy.board.set_task(BOB, "its own", (), None, busy.clock.now)
-    busy.board.pass_on(ANN, BOB)
+    cleared(busy)
     assert left(busy, BOB)[:2] == ("its own", ["work"])
 
 

@@ -8,10 +8,10 @@ from brief.clones.asking import Neighbour, unread
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import Board, EpisodeState, PeersSection, Status
 from brief.core.notices.follow_up import FollowUp
-from brief.core.notices.locks import Owner
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
+from brief.core.sessions.life import Life
 from brief.core.sessions.task import Task
 from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
@@ -77,7 +77,7 @@ class OneSession:
         """Nobody has ended."""
         return {}
 
-    def owner(self, episode_id: str) -> Owner:
+    def owner(self, episode_id: str) -> Life:
         """Nobody asks for locks here."""
         raise AssertionError(episode_id)
 

@@ -13,8 +13,7 @@ import pytest
 
 from brief.core.model.brief import AnsweredBy, EpisodeState
 from brief.core.model.errors import SupersededError
-from brief.core.notices.locks import Owner
-from brief.core.sessions.life import CHECKOUT_REMOVED
+from brief.core.sessions.life import CHECKOUT_REMOVED, Life
 from brief.fastpath import process as processes
 from brief.server.housekeeping import tend
 from brief.service import RepositoryService
@@ -182,7 +181,7 @@ def test_unheard_for_a_week(server: Server) -> None:
     assert set(server.after(6.9 * 86_400)) == {"ann", "bob"}
     assert set(server.after(86_400)) == {"bob"}
     assert server.reasons() == {"ann": "not heard from for 7 days, and its process was never known"}
-    assert server.board.owner("ann") is Owner.GONE
+    assert server.board.owner("ann") is Life.GONE
 
 
 def test_git_that_does_not_answer(server: Server) -> None:

@@ -69,3 +69,20 @@ def test_what_a_kill_left_is_removed(place: Place) -> None:
         os.utime(path, (moment, moment))
     tidy(place.service)
     assert [old.exists(), young.exists()] == [False, True]
+
+
+def test_what_a_kill_left_in_the_folders_of_the_policy(place: Place) -> None:
+    """Half-written notices go from every folder that counts, and from no other."""
+    (place.lab.repo / ".ai/repo").mkdir(parents=True)
+    (place.lab.repo / ".ai/repo/policy.yaml").write_text("version: 1\nalerts:\n  folders: [notices]\n")
+    left = []
+    for folder in ("notices/active", "others/active"):
+        inner = place.lab.repo / folder
+        inner.mkdir(parents=True)
+        inner.chmod(0o755)
+        left.append(inner / ".abcdefgh.tmp")
+        left[-1].touch()
+        moment = (BEGIN - timedelta(minutes=11)).timestamp()
+        os.utime(left[-1], (moment, moment))
+    tidy(place.service)
+    assert [path.exists() for path in left] == [False, True]

@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.model.brief import PeersData
 from brief.core.model.errors import StoreError
-from brief.core.notices.locks import Owner
+from brief.core.sessions.life import Life
 from brief.handlers.locks import LocksInputs, PlaceInputs, list_locks, place_lock
 from brief.sessions import endings
 from brief.sessions.board import Board
@@ -31,7 +31,7 @@ def kill(client: subprocess.Popen[bytes]) -> None:
     os.waitid(os.P_PID, client.pid, os.WEXITED | os.WNOWAIT)
 
 
-def told(place: Place) -> tuple[list[str], list[Owner]]:
+def told(place: Place) -> tuple[list[str], list[Life]]:
     """The peers that another session is told of, and how the owners of all locks fare."""
     section = asyncio.run(place.service.section("peers", str(place.lab.repo), BOB))
     assert isinstance(section.data, PeersData)
@@ -44,9 +44,9 @@ def test_one_judgement(place: Place, client: subprocess.Popen[bytes], monkeypatc
     monkeypatch.setattr(endings, "FRESH_SECONDS", 0.0)
     place.hook("session-start", pid=client.pid)
     place.call(place_lock, PlaceInputs, session=ANN, component="koda")
-    assert told(place) == ([ANN], [Owner.ALIVE])
+    assert told(place) == ([ANN], [Life.ALIVE])
     kill(client)
-    assert told(place) == ([], [Owner.GONE])
+    assert told(place) == ([], [Life.GONE])
     assert place.board.closed(1)[0].closed_reason == "its process ended"
 
 
@@ -55,7 +55,7 @@ def test_a_living_process_is_alive(place: Place, client: subprocess.Popen[bytes]
     place.hook("session-start", pid=client.pid)
     place.hook("session-start", session=BOB)
     later = Board(place.board._database)
-    assert (later.owner(ANN), later.owner(BOB)) == (Owner.ALIVE, Owner.UNKNOWN)
+    assert (later.owner(ANN), later.owner(BOB)) == (Life.ALIVE, Life.UNKNOWN)
 
 
 def test_at_most_once_a_second(place: Place, client: subprocess.Popen[bytes]) -> None:

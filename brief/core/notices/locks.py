@@ -20,14 +20,6 @@ _COMPONENT = re.compile(r"^[ \t]*component[ \t]*:[ \t]*(.*?)[ \t]*(?:#.*)?$", re
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
-class Owner(StrEnum):
-    """Whether the session that holds a lock still lives. UNKNOWN never means gone."""
-
-    ALIVE = "alive"
-    GONE = "gone"
-    UNKNOWN = "unknown"
-
-
 class LockClass(StrEnum):
     """How well a lock identifies its owner."""
 

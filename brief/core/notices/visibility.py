@@ -8,9 +8,9 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from brief.core.notices.days import EARLIEST, instant, local_day, spell_when
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
 from brief.core.notices.recurrence import first_due
+from brief.core.sessions.life import Life
 
 DAYS_SHOWN = {Severity.HIGH: 999, Severity.NORMAL: 7, Severity.LOW: 3}
 """The age in days up to which a notice without dates is shown, by severity."""
@@ -30,7 +30,7 @@ class Shown:
     countdown: str | None
     urgency: int | None
     fired: bool
-    lock_owner: Owner | None
+    lock_owner: Life | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Expired:
 Verdict: TypeAlias = Shown | Hidden | Expired
 
 
-def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Owner.UNKNOWN) -> Verdict:
+def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life = Life.UNKNOWN) -> Verdict:
     """Decide what happens to a notice at the aware moment `now`, with days in `zone`.
 
     `fires_on` is inclusive: it counts from its first moment. `expires` is exclusive: it counts until its first moment.
@@ -78,7 +78,7 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner = Own
     return _shown(notice, due, now, zone, lock_owner)
 
 
-def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Owner = Owner.UNKNOWN) -> bool:
+def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Life = Life.UNKNOWN) -> bool:
     """Whether a notice is a lock in force now: not done, not expired and not in the future."""
     return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
 
@@ -118,18 +118,18 @@ def order(shown: Shown) -> tuple[bool, int, bool, int, str]:
     return (not is_lock, -shown.notice.priority, shown.urgency is None, shown.urgency or 0, shown.notice.slug)
 
 
-def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> str | None:
+def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life) -> str | None:
     """Why a notice without dates is too old, or None. A lock never is while its owner may still be alive."""
     if notice.created is None or notice.expires or notice.fires_on or notice.recurring:
         return None
-    if notice.kind is Kind.LOCK and lock_owner is not Owner.GONE:
+    if notice.kind is Kind.LOCK and lock_owner is not Life.GONE:
         return None
     age = (local_day(now, zone) - local_day(instant(notice.created, zone), zone)).days
     limit = DAYS_SHOWN[notice.severity]
     return f"it is {age} days old; severity {notice.severity} is shown for {limit} days" if age > limit else None
 
 
-def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Owner) -> Shown:
+def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Life) -> Shown:
     today = local_day(now, zone)
     countdowns: list[str] = []
     days: list[int] = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Literal
 
 from brief.core.model.errors import UsageError
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import KnownEpisode
-from brief.core.sessions.task import Task, checked_scope
+from brief.core.sessions.task import Task, checked_scope, checked_text
 
 DEFAULT_NAME = "work"
 INTENT_LIMIT = 200
@@ -41,6 +42,17 @@ class Overlap(Wire):
 
 
 # ---------------------------------------------------------------- checking input
+
+
+def new_claim(episode: str, name: str, intent: str, scope: tuple[str, ...], now: datetime) -> Claim:
+    """A claim that is held from now on; raises UsageError."""
+    return Claim(
+        episode=episode,
+        name=checked_name(name),
+        intent=checked_text("the intent", intent, INTENT_LIMIT),
+        scope=claimed_scope(scope),
+        since=now,
+    )
 
 
 def checked_name(text: str) -> str:

@@ -11,7 +11,7 @@ from brief.core.sessions.episode import Episode, KnownEpisode
 
 
 class Life(StrEnum):
-    """Whether a process or session lives. GONE is proven; UNKNOWN never means gone."""
+    """Whether a process, or the session that holds a lock, lives. GONE is proven; UNKNOWN never means gone."""
 
     ALIVE = "alive"
     GONE = "gone"

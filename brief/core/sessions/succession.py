@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from brief.core.sessions.episode import Episode
+from brief.core.sessions.episode import Episode, Process
 
 REPLACED = "its client ended it: another took its place"
 """Why an episode closes when its client shows another session. The mod sends the same words."""
@@ -19,27 +19,42 @@ def succeeded(successor: str) -> str:
     return _SUCCEEDED + successor
 
 
+def successor_of(reason: str | None) -> str | None:
+    """The id of the episode that continues one closed for this reason. None if none does."""
+    return reason.removeprefix(_SUCCEEDED) if reason is not None and reason.startswith(_SUCCEEDED) else None
+
+
 def leaves_successor(reason: str | None) -> bool:
     """Whether an episode closed for this reason continues under another id in the same client."""
     return reason in _LEFT
 
 
+def last_heir(session: str, successors: Mapping[str, str]) -> str | None:
+    """The last session of the chain that continues this one. None if none does."""
+    seen, heir = {session}, successors.get(session)
+    while heir is not None and heir not in seen and heir in successors:
+        seen.add(heir)
+        heir = successors[heir]
+    return None if heir in seen else heir
+
+
 def predecessor(
-    successor: Episode, still_open: Iterable[Episode], closed: Iterable[Episode], *, takes_over: bool
+    session: str,
+    process: Process | None,
+    still_open: Iterable[Episode],
+    closed: Iterable[Episode],
+    *,
+    takes_over: bool,
 ) -> Episode | None:
-    """The episode of the same process that `successor` continues. `closed` are the last closed ones, the latest first.
+    """The episode of the same process that `session` continues. `closed` are the last closed ones, the latest first.
 
     If the client reported a restart (`takes_over`) and exactly one of its episodes is still open, it is that one.
     """
-    ours = [one for one in still_open if _is_of_same_client(one, successor)] if takes_over else []
+    if process is None or None in (process.start, process.boot, process.table):
+        return None
+    ours = [one for one in still_open if one.process == process and one.id != session] if takes_over else []
     if len(ours) == 1:
         return ours[0]
-    left = (one for one in closed if not (one.closed_reason or "").startswith(_SUCCEEDED))
-    last = next((one for one in left if _is_of_same_client(one, successor)), None)
+    left = (one for one in closed if successor_of(one.closed_reason) is None)
+    last = next((one for one in left if one.process == process and one.id != session), None)
     return last if last is not None and leaves_successor(last.closed_reason) else None
-
-
-def _is_of_same_client(one: Episode, other: Episode) -> bool:
-    process = one.process
-    is_known = process is not None and None not in (process.start, process.boot, process.table)
-    return is_known and process == other.process and one.id != other.id

@@ -37,6 +37,24 @@ class NextAction(BaseModel):
     withheld: str | None
 
 
+def new_task(episode: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime) -> Task:
+    """A task that begins now; raises UsageError for a text that is empty or too long."""
+    action = checked_next(following) if following is not None else None
+    return Task(
+        episode=episode,
+        title=checked_text("the title of the task", title, TITLE_LIMIT),
+        scope=checked_scope(scope),
+        next_action=action,
+        next_since=now if action else None,
+        since=now,
+    )
+
+
+def checked_next(text: str) -> str:
+    """The next action in one line; raises UsageError."""
+    return checked_text("the next action", text, NEXT_LIMIT)
+
+
 def believable_next(task: Task, now: datetime, stale_after: timedelta) -> NextAction:
     """The next action, withheld if it is older than `stale_after` or from the future.
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.alerts_block import MOST, OPENING, SEE, block, body_of, fitted, size, without_seen
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Notice, parse
 from brief.core.notices.relevance import Focus, Truth, applies
 from brief.core.notices.visibility import Shown, judge, order
+from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, notice, shown
 
 BODY = "line 1\nline 2\n\nline 4\nline 5\nline 6\nline 7\n"
@@ -163,8 +163,8 @@ def test_t12_a_courtesy_comes_once() -> None:
     assert slugs(block(without_seen(both, None), 4_000)) == ["lock", "tea", "tea-2"]
 
 
-@pytest.mark.parametrize("owner", Owner)
-def test_a_lock_says_whether_its_owner_lives(owner: Owner) -> None:
+@pytest.mark.parametrize("owner", Life)
+def test_a_lock_says_whether_its_owner_lives(owner: Life) -> None:
     """Alive, gone and unknown are three words in the line of a lock."""
     now = datetime(2026, 10, 11, 7, tzinfo=UTC)
     verdict = judge(notice(kind="lock", component="koda"), now, ZoneInfo("UTC"), owner)

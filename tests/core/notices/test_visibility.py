@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.locks import Owner
 from brief.core.notices.notice import Kind, Recurring, Severity
 from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order, stands
+from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, at, countdown, judged, notice, shown
 
 everywhere = pytest.mark.parametrize("zone", ZONES)
@@ -167,19 +167,19 @@ def test_fires_on_goes_before_expires(zone: str) -> None:
 def test_a_lock_ages_only_once_its_owner_is_gone(zone: str) -> None:
     """A lock whose owner lives, or may live, never grows too old; `expires` ends it all the same."""
     made = notice(kind="lock", session_id=SESSION, created="2026-10-01")
-    for owner in (Owner.ALIVE, Owner.UNKNOWN):
+    for owner in (Life.ALIVE, Life.UNKNOWN):
         verdict = judged(made, "2026-10-11 09:00", zone, owner)
         assert isinstance(verdict, Shown)
         assert verdict.lock_owner is owner
-    assert isinstance(judged(made, "2026-10-11 09:00", zone, Owner.GONE), Expired)
-    assert isinstance(judged(made, "2026-10-08 23:59", zone, Owner.GONE), Shown)
+    assert isinstance(judged(made, "2026-10-11 09:00", zone, Life.GONE), Expired)
+    assert isinstance(judged(made, "2026-10-08 23:59", zone, Life.GONE), Shown)
     held = notice(kind="lock", session_id=SESSION, expires="2026-10-11 08:00")
-    assert isinstance(judged(held, "2026-10-11 09:00", zone, Owner.ALIVE), Expired)
+    assert isinstance(judged(held, "2026-10-11 09:00", zone, Life.ALIVE), Expired)
 
 
 def test_only_a_lock_has_an_owner() -> None:
     """What is said about an owner does not age or mark any other notice."""
-    verdict = judged(notice(kind="alert"), "2026-10-11 09:00", "UTC", Owner.GONE)
+    verdict = judged(notice(kind="alert"), "2026-10-11 09:00", "UTC", Life.GONE)
     assert isinstance(verdict, Shown)
     assert verdict.lock_owner is None
 
@@ -202,8 +202,8 @@ _NOTICES = st.builds(
 _MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds the zone
 
 
-@given(_NOTICES, _MOMENTS, st.sampled_from(ZONES), st.sampled_from(Owner))
-def test_every_notice_has_a_verdict(made: object, now: datetime, zone: str, owner: Owner) -> None:
+@given(_NOTICES, _MOMENTS, st.sampled_from(ZONES), st.sampled_from(Life))
+def test_every_notice_has_a_verdict(made: object, now: datetime, zone: str, owner: Life) -> None:
     """Whatever the dates, there is a verdict with a reason or with a countdown that agrees with its urgency."""
     verdict = judge(made, now, ZoneInfo(zone), owner)  # type: ignore[arg-type]  # hypothesis builds a Notice
     if isinstance(verdict, Shown):
@@ -219,7 +219,7 @@ def test_a_lock_stands_for_as_long_as_it_is_shown(zone: str) -> None:
     now, days = at("2026-10-11 09:00", zone), ZoneInfo(zone)
     old = notice(kind="lock", created="2026-09-01")
     assert stands(old, now, days)
-    assert not stands(old, now, days, Owner.GONE)
+    assert not stands(old, now, days, Life.GONE)
     assert stands(notice(kind="lock", expires="2026-10-12"), now, days)
     for other in ({"expires": "2026-10-11"}, {"fires_on": "2026-10-12"}, {"status": "done"}, {"kind": "alert"}):
         assert not stands(notice(**{"kind": "lock", **other}), now, days)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.locks import Owner
+from brief.core.sessions.life import Life
 from brief.core.yaml import reader
 from brief.core.yaml.writer import layout, spell, spell_key
 
@@ -48,7 +48,7 @@ def test_a_key_is_read_back(key: str) -> None:
         ("two\nlines", '"two\\U0000000alines"'),
         ("evil\u202e", '"evil\\U0000202e"'),
         ("a\udce9", "a\\xe9"),
-        (Owner.ALIVE, "alive"),
+        (Life.ALIVE, "alive"),
         (None, "null"),
         (False, "false"),
         (7, "7"),
