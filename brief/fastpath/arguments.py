@@ -18,7 +18,7 @@ MOST_BYTES = 32_768
 
 
 MAY_BE_BLANK = ("body",)
-"""Fields that may be given without text; all others that are blank are a mistake."""
+"""Fields that may be blank. In every other field, blank text is a mistake."""
 
 
 def is_models_shell() -> bool:

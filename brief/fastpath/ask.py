@@ -1,4 +1,4 @@
-"""One question to the server of a repository over its socket: HTTP/1.1, one connection, one deadline."""
+"""Ask the server of a repository one question over its socket: HTTP/1.1, one connection, one deadline."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # importing typing takes longer than asking the server
     from brief.fastpath.known import Reading
 else:
     try:
-        # The module socket is this one with enums, selectors and files: 8 ms more, where the server answers in 2.
+        # The module socket wraps this one in enums, selectors and files: 8 ms more, when the server answers in 2.
         import _socket as sockets
-    except ImportError:  # it is no public module
+    except ImportError:  # it is not a public module
         import socket as sockets
 
 COMMAND_SECONDS = 2.0
@@ -33,17 +33,17 @@ LINE_SECONDS = 0.5
 SOON_SECONDS = 0.25
 READ_SECONDS = 0.05
 PING_SECONDS = 0.15
-"""How long a server that left a question open has to show that it is not silent."""
+"""How long a server that has not answered may take to show that it is alive."""
 MOST_BYTES = 16 * 1024 * 1024
 _MOST_REASON = 400
 _NO_UID = 2**32 - 1
 _NOT_SENT = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError, PermissionError)
-"""Faults of connecting: nobody received the call."""
+"""Errors while connecting, after which it is certain that nobody received the call."""
 _SAFE = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 
 class Answer:
-    """What a server said: `status`, `headers` with names in lower case, `body` in bytes."""
+    """A server's answer: `status`, `headers` with lower-case names, `body` in bytes."""
 
     __slots__ = ("body", "headers", "status")
 
@@ -53,25 +53,25 @@ class Answer:
         self.body = body
 
     def json(self) -> Any:
-        """The body as JSON; ValueError where it is none."""
+        """The body as JSON. Raises ValueError if it is not JSON."""
         return read_json(self.body)
 
     def error(self) -> str | None:
-        """The sentence that says why the server refused; None where it came without one."""
+        """The sentence in which the server says why it refused. None if there is none."""
         try:
-            told = self.json()
+            problem = self.json()
         except (ValueError, RecursionError):
             return None
-        error = told.get("error") if isinstance(told, dict) else None
+        error = problem.get("error") if isinstance(problem, dict) else None
         return error if isinstance(error, str) else None
 
 
 DECLINED = (401, 403, 503)
-"""The statuses by which a server, or what stands in its place, says nothing about what was asked."""
+"""The statuses that mean: the server, or whatever is in its place, did not handle the question."""
 
 
 def why_declined(answer: Answer) -> str | None:
-    """Why a server does not answer, with the code and its reason; None where it did, or refused the question itself."""
+    """Why a server declined to answer: its status and reason. None if it answered, or refused the question itself."""
     if answer.status not in DECLINED:
         return None
     return f"the server answered {answer.status}: {answer.error() or 'it gave no reason'}"[:_MOST_REASON]
@@ -87,11 +87,11 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
     seconds: float = COMMAND_SECONDS,
     meanwhile: Callable[[], object] | None = None,
 ) -> Answer:
-    """Ask the lease holder of a repository; raises NoServerError with the reason where it does not answer.
+    """Ask the lease holder of a repository. Raises NoServerError with the reason if it does not answer.
 
-    `path` is below `/api/v1`; `params` are the query, `body` goes as JSON. `seconds` bounds the whole exchange.
-    Where no answer comes soon, `meanwhile` is done while it is waited for: what will be needed if none comes at all.
-    An answer that does not carry the epoch of the lease and this repository is not taken.
+    `path` is below `/api/v1`, `params` are the query, and `body` is sent as JSON. `seconds` bounds the whole exchange. If no
+    answer comes soon, `meanwhile` prepares what will be needed if none comes at all. An answer is accepted only if it
+    carries the epoch of the lease and this repository.
     """
     record = read_lease(common_dir)
     request = request_of(method, path, params, body)
@@ -106,7 +106,7 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
         raise NoServerError(why, is_sent=is_sent) from None
 
 
-def exchange(  # noqa: PLR0913 - who is asked, what, and what bounds it, each by its name
+def exchange(  # noqa: PLR0913 - each says whom to ask, what, or within which bound
     socket_path: str,
     repository: str,
     epoch: int,
@@ -116,11 +116,12 @@ def exchange(  # noqa: PLR0913 - who is asked, what, and what bounds it, each by
     most: int = MOST_BYTES,
     meanwhile: Callable[[], object] | None = None,
 ) -> Answer:
-    """What the server of `epoch` answers at a socket, whole, within `seconds` and in at most `most` bytes.
+    """The whole answer of the server of `epoch` at a socket, within `seconds` and at most `most` bytes.
 
-    `repository` is its git folder, spelled as it travels. Whoever names the socket has it from where it was proven to be
-    the server's by its name: see `read_lease`. Nothing is sent unless socket and peer are proven to be of this user. Raises TimeoutError or BlockingIOError where the
-    server is silent, another OSError where it cannot be asked, and NoServerError where somebody else answers.
+    `repository` is its git folder as valid Unicode text. The caller must have proven by its name that the socket is the
+    server's, as `read_lease` does. Nothing is sent unless socket and peer are proven to belong to this user. Raises
+    TimeoutError or BlockingIOError if the server is silent, another OSError if it cannot be asked, and NoServerError if
+    somebody else answers.
     """
     answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most, meanwhile))
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
@@ -131,7 +132,7 @@ def exchange(  # noqa: PLR0913 - who is asked, what, and what bounds it, each by
 
 
 def answers_ping(record: dict[str, Any], seconds: float) -> bool:
-    """Whether the server that a lease names answers a question about itself, for which it needs no git and no disk."""
+    """Whether the server that a lease names answers a question about itself, which needs neither git nor a disk."""
     try:
         question = request_of("GET", "/server", [])
         exchange(record["socket"], spelled(record["common_dir"]), record["epoch"], question, seconds=seconds)
@@ -153,7 +154,7 @@ def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile:
             if _soon(connection, received, deadline, most):
                 return bytes(received)
             meanwhile()
-            deadline = max(deadline, time.monotonic() + READ_SECONDS)  # what came meanwhile is still read
+            deadline = max(deadline, time.monotonic() + READ_SECONDS)  # an answer that arrived meanwhile is still read
         _receive(connection, received, deadline, most)
         return bytes(received)
     finally:
@@ -161,7 +162,10 @@ def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile:
 
 
 def _refuse_foreign_socket(path: str) -> None:
-    """Raise NoServerError for what is no socket of this user, or lies where others may put one; OSError if that cannot be looked at."""
+    """Raise NoServerError unless the path is a socket of this user in a folder where nobody else may put one.
+
+    Raises OSError if that cannot be checked.
+    """
     folder = os.path.dirname(path)
     try:
         check(os.lstat(folder), folder, is_folder=True)
@@ -173,15 +177,13 @@ def _refuse_foreign_socket(path: str) -> None:
     if found.st_uid != os.geteuid():
         raise NoServerError(f"the socket {path} belongs to uid {found.st_uid}, not to you, so no server is asked there")
     if found.st_nlink > 1:
-        raise NoServerError(
-            f"the socket {path} has another name too, so it may be anybody's, and is not asked; {ENSURE}"
-        )
+        raise NoServerError(f"the socket {path} has a second name, so it may be anybody's and is not asked; {ENSURE}")
 
 
 def _refuse_foreign_peer(path: str, connection: socket) -> None:
-    """Raise NoServerError unless who listens is proven to be this user."""
+    """Raise NoServerError unless the listening process is proven to belong to this user."""
     try:
-        is_own = _told_uid(connection) == os.geteuid()
+        is_own = _read_peer_uid(connection) == os.geteuid()
     except OSError:
         is_own = False
     if not is_own:
@@ -189,40 +191,40 @@ def _refuse_foreign_peer(path: str, connection: socket) -> None:
 
 
 def _describe_peer(uid: Reading[int]) -> str:
-    from brief.fastpath.known import Known, Unknown  # noqa: PLC0415 - a server of ours needs none of it
+    from brief.fastpath.known import Known, Unknown  # noqa: PLC0415 - not needed for a server of ours
 
     if isinstance(uid, Known):
-        return f"who listens there is uid {uid.value}, not you"
-    return f"who listens there cannot be told, since {uid.reason if isinstance(uid, Unknown) else 'nobody does'}"
+        return f"the process that listens there belongs to uid {uid.value}, not to you"
+    return f"the owner of what listens there is unknown: {uid.reason if isinstance(uid, Unknown) else 'nobody does'}"
 
 
 def peer_uid(connection: socket) -> Reading[int]:
-    """The effective user of the process that listens at the other end of a Unix socket; absent where nobody does."""
-    from brief.fastpath.known import ABSENT, Known, Unknown  # noqa: PLC0415 - a server of ours needs none of it
+    """The effective user of the process that listens at the other end of a Unix socket. Absent if nobody listens."""
+    from brief.fastpath.known import ABSENT, Known, Unknown  # noqa: PLC0415 - not needed for a server of ours
 
     try:
-        uid = _told_uid(connection)
+        uid = _read_peer_uid(connection)
     except OSError as fault:
         return ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its user cannot be asked for: {fault.strerror}")
     return ABSENT if uid == _NO_UID else Known(uid)
 
 
-def _told_uid(connection: socket) -> int:
-    """What the kernel says of who listens; raises OSError, also where the system has no such word.
+def _read_peer_uid(connection: socket) -> int:
+    """The uid of the listening process by the kernel's word. Raises OSError, also on a system that cannot say.
 
-    See unix(7) for Linux, unix(4) for macOS and FreeBSD. In the structures of both the uid stands in bytes 4 to 8.
+    See unix(7) for Linux, unix(4) for macOS and FreeBSD. In both structures the uid is in bytes 4 to 8.
     """
     if sys.platform == "linux":
-        told = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+        credentials = connection.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
     elif hasattr(sockets, "LOCAL_PEERCRED"):
-        told = connection.getsockopt(0, sockets.LOCAL_PEERCRED, 76)
+        credentials = connection.getsockopt(0, sockets.LOCAL_PEERCRED, 76)
     else:
-        raise OSError(errno.ENOTSUP, "this system does not tell")
-    return int.from_bytes(told[4:8], sys.byteorder)
+        raise OSError(errno.ENOTSUP, "this system does not say")
+    return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
 def _soon(connection: socket, received: bytearray, deadline: float, most: int) -> bool:
-    """Whether the answer was whole soon."""
+    """Whether the whole answer arrived soon."""
     try:
         _receive(connection, received, min(deadline, time.monotonic() + SOON_SECONDS), most)
     except TimeoutError:
@@ -231,7 +233,7 @@ def _soon(connection: socket, received: bytearray, deadline: float, most: int) -
 
 
 def _receive(connection: socket, received: bytearray, deadline: float, most: int) -> None:
-    """Add to `received` until the other side ends; raises TimeoutError with what came by then in it."""
+    """Add to `received` until the other side closes. After a TimeoutError it holds what has arrived."""
     while True:
         connection.settimeout(_left(deadline))
         piece = connection.recv(262_144)
@@ -250,7 +252,7 @@ def _left(deadline: float) -> float:
 
 
 def request_of(method: str, path: str, params: list[tuple[str, str]], body: object = None) -> bytes:
-    """The bytes of one call below `/api/v1`."""
+    """The bytes of one request below `/api/v1`."""
     query = "&".join(f"{quoted(name)}={quoted(value)}" for name, value in params)
     payload = b"" if body is None else write_json(body).encode()
     kind = "" if body is None else "content-type: application/json\r\n"
@@ -262,7 +264,7 @@ def request_of(method: str, path: str, params: list[tuple[str, str]], body: obje
 
 
 def quoted(text: str) -> str:
-    """Text as it stands in a query or a header: what is no plain letter is spelled out by its bytes."""
+    """Percent-encode text for a query or a header."""
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
 

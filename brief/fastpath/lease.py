@@ -1,4 +1,4 @@
-"""Who holds a repository, as its lease file says, checked only against what the kernel knows."""
+"""Read the lease of a repository, and explain why its holder does not answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:  # see ask.py
     from typing import Any
 else:
     try:
-        # The module hashlib loads OpenSSL too: 3 ms more.
+        # The module hashlib also loads OpenSSL, which takes 3 ms more.
         from _sha2 import sha256
-    except ImportError:  # it is no public module, and had another name before Python 3.12
+    except ImportError:  # it is not a public module, and had another name before Python 3.12
         try:
             from _sha256 import sha256
         except ImportError:
@@ -23,16 +23,16 @@ else:
 
 STATE = "majordomus"
 RUNTIME = "majordomus"
-"""The folder of all sockets below a runtime folder."""
+"""The folder for all sockets, below a runtime folder."""
 LEASE_SCHEMA = "majordomus.lease/v1"
 ENSURE = "start one with majordomus serve ensure"
 _MOST_BYTES = 65_536
 MOST_EPOCH = 2**53
-"""An epoch is a count of milliseconds; what is larger is damage, and no number that JSON and SQLite carry alike."""
+"""An epoch counts milliseconds. A larger number is damage, and not one that JSON and SQLite both represent."""
 
 
 class NoServerError(Exception):
-    """No server answers; the sentence says why. `is_sent` tells whether a server may have received the call."""
+    """No server answers; the message says why. `is_sent` is whether a server may have received the call."""
 
     def __init__(self, sentence: str, *, is_sent: bool = False) -> None:
         super().__init__(sentence)
@@ -40,30 +40,30 @@ class NoServerError(Exception):
 
 
 class ForeignFolderError(NoServerError):
-    """The git folder is another user's; git may accept it all the same, as the whole command asks it."""
+    """The git folder belongs to another user. Git may still accept it, which the whole command finds out."""
 
 
 def state_dir(common_dir: str) -> str:
-    """The folder of everything that is kept for a repository."""
+    """The folder for everything that is stored for a repository."""
     return common_dir + "/" + STATE
 
 
 def socket_name(common_dir: str, epoch: int) -> str:
-    """The name of the socket of one repository and one epoch."""
+    """The name of the socket of a repository's server in one epoch."""
     return f"{repository_digest(common_dir)}-{epoch}.sock"
 
 
 def repository_digest(common_dir: str) -> str:
-    """What a repository is known by in the name of a socket."""
+    """The digest that identifies a repository in the name of a socket."""
     return sha256(os.fsencode(common_dir)).hexdigest()[:12]
 
 
 def read_lease(common_dir: str) -> dict[str, Any]:
-    """The lease as it lies there; raises NoServerError where there is none or it cannot be taken for one of `common_dir`.
+    """Read the lease of `common_dir`. Raises NoServerError if there is none, or if it is damaged or another's.
 
-    A copied repository brings the lease of the original along, whose server must not answer for the copy. A lease that
-    came with an archive may name any socket of the user: only that of this repository and this epoch is one to ask at, in
-    whichever runtime folder.
+    A copied repository contains the lease of the original, whose server must not answer for the copy. A lease from an
+    archive may name any socket of the user, so only a socket named after this repository and epoch is asked, whatever its
+    runtime folder.
     """
     path = state_dir(common_dir) + "/lease.json"
     try:
@@ -91,7 +91,7 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         )
     if not record["socket"].endswith(f"/{RUNTIME}/{socket_name(common_dir, record['epoch'])}"):
         raise NoServerError(
-            f"{path} names {_shown(record['socket'])}, which is no socket of a server of this repository, "
+            f"{path} names {_shown(record['socket'])}, which is not the socket of a server of this repository, "
             f"so nobody is asked there; {ENSURE}"
         )
     return record
@@ -120,7 +120,7 @@ def _is_epoch(value: object) -> bool:
 
 def _why_absent(common_dir: str, path: str) -> str:
     if os.path.lexists(path):
-        return f"{path} cannot be read; look at its owner and mode"
+        return f"{path} cannot be read; check its owner and mode"
     folder = state_dir(common_dir)
     if not os.access(folder if os.path.isdir(folder) else common_dir, os.W_OK):
         return f"no server can be held: {common_dir} is read-only"
@@ -128,13 +128,13 @@ def _why_absent(common_dir: str, path: str) -> str:
 
 
 def why_busy(record: dict[str, Any], seconds: float) -> str:
-    """Why a server gave no answer that answers other questions: what it was asked needs something slow, git or a disk."""
+    """Why a server that is alive gave no answer: the question needs git or a disk, and these are slow."""
     named = f"the server of epoch {record.get('epoch')} (pid {record.get('pid')})"
     return f"{named} is there and has not answered within {seconds:g} s: it waits for git or a disk; ask again"
 
 
 def why_silent(common_dir: str, record: dict[str, Any], fault: OSError) -> str:
-    """Why the server that the lease of `common_dir` names did not answer, told apart as far as the kernel lets us."""
+    """Why the server named in the lease of `common_dir` did not answer, as precisely as the kernel can say."""
     from brief.fastpath.known import ABSENT, Known  # noqa: PLC0415 - a server that answers needs none of it
     from brief.fastpath.process import boot_id, recorded_process  # noqa: PLC0415 - likewise
     from brief.fastpath.reach import held_lock, why_elsewhere, why_out_of_reach  # noqa: PLC0415 - likewise

@@ -24,7 +24,10 @@ unanswered: dict[str, str] = {}
 """Why no server answered, by git folder. The whole command does not wait for these servers a second time."""
 
 _UNDONE = (400, 413, 414, 431, 503)
-"""Statuses of a server that refused the input, or ends, and did nothing. The whole command explains that, or finds another."""
+"""Statuses with which a server did nothing, because the input is unusable or the server is ending.
+
+The whole command explains such a fault, or finds another server.
+"""
 
 
 def run(

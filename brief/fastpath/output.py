@@ -43,7 +43,7 @@ def tell(sentence: str) -> None:
 
 
 def _tagless(sentence: str) -> str:
-    """A sentence in which no quoted name opens a tag, since a model may read it. Most sentences quote none."""
+    """Keep names quoted in a sentence from opening a tag, since a model may read it. Most sentences quote none."""
     if sentence.isascii() and "<" not in sentence and "&" not in sentence:
         return sentence
     from brief.fastpath.sanitize import without_tags  # noqa: PLC0415 - see above

@@ -114,7 +114,7 @@ def recorded_process(
 
 
 def process_since(pid: int, start: int | None) -> Reading[int]:
-    """The number of the process of our own table that began at `start`, while it runs; unknown where that is not given."""
+    """The number of the process in our own table that began at `start`, while it runs. Unknown if `start` is None."""
     found = process_start(pid)
     if not isinstance(found, Known):
         return found

@@ -1,7 +1,7 @@
-"""Whose a folder or a file is, proven before it is believed: it is the user's own, and nobody else may write it.
+"""Prove that a folder or file belongs to the user and that nobody else may write it, before anything in it is believed.
 
-Everything below a git folder is opened by descriptors that follow no link. The git folder itself is reached as git
-reaches it, through links too, and its mode (`core.sharedRepository`, umask 002) is the person's.
+Everything below a git folder is opened through descriptors that follow no link. The git folder itself is reached as git
+reaches it, also through links, and its mode (`core.sharedRepository`, umask 002) is left to the person.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnprovenError(OSError):
-    """A file or folder may be somebody else's. The sentence names it, says whose it is, and what to do."""
+    """A file or folder may belong to somebody else. The message names it, its owner, and what to do."""
 
 
 accepted: set[str] = set()
-"""Git folders of others that git itself accepts for this user (`safe.directory`), as the whole command asked it."""
+"""Other users' git folders that git accepts for this user (`safe.directory`). The whole command asks git and fills this."""
 
 
 def check_git_folder(common_dir: str) -> None:
-    """Raise UnprovenError where the git folder is not the user's own; OSError where it cannot be looked at."""
+    """Raise UnprovenError if the git folder is not the user's own, OSError if it cannot be examined."""
     found = os.stat(common_dir)
     if found.st_uid != os.geteuid() and common_dir not in accepted:
         raise UnprovenError(
@@ -37,10 +37,10 @@ def check_git_folder(common_dir: str) -> None:
 
 
 def open_folder(path: str, parent: int | None = None, *, name: str | None = None, mend: bool = False) -> int:
-    """A descriptor of a folder that is the user's own; `path` is relative to the descriptor `parent`.
+    """Open a folder that is the user's own. `path` is relative to the descriptor `parent`.
 
-    `name` is its whole path for the sentence. With `mend` a folder of ours that others may write gets the mode 0700,
-    otherwise it is refused. Raises UnprovenError, FileNotFoundError, OSError.
+    `name` is its full path for messages. With `mend`, a folder of ours that others may write gets the mode 0700; otherwise
+    it is refused. Raises UnprovenError, FileNotFoundError, OSError.
     """
     named = name or path
     try:
@@ -56,7 +56,7 @@ def open_folder(path: str, parent: int | None = None, *, name: str | None = None
 def open_file(
     path: str, parent: int | None = None, *, flags: int = os.O_RDONLY, name: str | None = None, mend: bool = False
 ) -> int:
-    """A descriptor of a regular file that is the user's own; a new one gets the mode 0600. See `open_folder`."""
+    """Open a regular file that is the user's own. A new file gets the mode 0600. See `open_folder`."""
     named = name or path
     try:
         descriptor = os.open(path, flags | FILE, 0o600, dir_fd=parent)
@@ -69,7 +69,7 @@ def open_file(
 
 
 def read_file(folder: str, file: str, most: int) -> bytes:
-    """At most `most` bytes of a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
+    """Read at most `most` bytes of a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
     descriptor = open_in(folder, file)
     try:
         return os.read(descriptor, most)
@@ -78,7 +78,7 @@ def read_file(folder: str, file: str, most: int) -> bytes:
 
 
 def open_in(folder: str, file: str) -> int:
-    """A descriptor of a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
+    """Open a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
     parent = open_folder(folder)
     try:
         return open_file(file, parent, name=f"{folder}/{file}")
@@ -87,9 +87,9 @@ def open_in(folder: str, file: str) -> int:
 
 
 def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: bool = False) -> None:
-    """Raise UnprovenError unless what was looked at, without following a link, is of the kind and the user's own.
+    """Raise UnprovenError unless `found`, which must come from lstat, is of the right kind and the user's own.
 
-    With `may_be_wide` others may write it.
+    With `may_be_wide`, others may write it.
     """
     if stat.S_ISLNK(found.st_mode):
         raise UnprovenError(f"{name} is a symbolic link, so nothing is read or written there; remove it")
@@ -110,7 +110,7 @@ def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: boo
 
 
 def _proven(descriptor: int, name: str, *, is_folder: bool, mode: int | None) -> int:
-    """The descriptor, closed where it is refused; `mode` is what a wider one of ours is mended to."""
+    """Check a descriptor, and close it if it is refused. A wider mode of ours is reduced to `mode`."""
     try:
         found = os.fstat(descriptor)
         check(found, name, is_folder=is_folder, may_be_wide=mode is not None)
@@ -123,7 +123,7 @@ def _proven(descriptor: int, name: str, *, is_folder: bool, mode: int | None) ->
 
 
 def _user(uid: int) -> str:
-    """A user as a person knows them."""
+    """A user by name and number."""
     try:
         from pwd import getpwuid  # noqa: PLC0415 - only where something is refused
 

@@ -1,12 +1,12 @@
-"""What no printed text keeps: characters that steer a terminal or hide something, and brackets that open a tag.
+"""Remove from printed text the characters that control a terminal or hide something, and the brackets that open a tag.
 
-They are the C0 and C1 controls but for tab and line feed, and of Unicode's format characters those that turn, hide or
-annotate (bidirectional marks, embeddings and isolates, zero-width ones, line separators, interlinear annotation, tags).
-Every printer takes them out, whoever wrote the text; `core/text/sanitize.py` builds on the same list.
+The characters are the C0 and C1 controls except tab and line feed, and the format characters of Unicode that turn, hide or
+annotate text (bidirectional marks, embeddings and isolates, zero-width characters, line separators, interlinear
+annotation, tags). Every printer removes them, whoever wrote the text; `core/text/sanitize.py` uses the same list.
 
-A tag is known by its shape, whatever its name: `<`, perhaps blanks and a slash, then a word, as in `</system-reminder>` or
-`<|im_start|>`; the bracket may be another that looks like it, or be escaped as `&lt;`. Only the bracket is replaced, by
-U+2039, which looks like it, so that code can still be read. `core/text/fence.py` calls this for every text of others.
+A tag is recognized by its shape, not its name: `<`, perhaps blanks and a slash, then a word, as in `</system-reminder>` or
+`<|im_start|>`. The bracket may also be a look-alike, or escaped as `&lt;`. Only the bracket is replaced, by the similar
+U+2039, so code stays readable. `core/text/fence.py` applies this to all text from others.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ STEERING = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f"
 )
-"""The characters as they stand between the brackets of a regular expression."""
+"""The characters, in the form of a regular expression's character class."""
 
 
 def without_steering(text: str) -> str:
-    """The text without the characters of `STEERING`; what was between them stays."""
+    """Remove the characters of `STEERING`. The text between them stays."""
     return text.translate(_table())
 
 
 LESS = "<\u02c2\u1438\u2329\u276c\u276e\u2770\u27e8\u2991\u29fc\u3008\ufe64\uff1c"
-"""What opens a tag, or looks as if it did; `DEFUSED`, which takes its place, is none of them."""
+"""The characters that open a tag or look as if they did. `DEFUSED`, which replaces them, is not among them."""
 
 DEFUSED = "\u2039"
 
@@ -36,7 +36,7 @@ _NEVER_BLANK = frozenset(f"{LESS}{_AND}{DEFUSED}\u203a\u2236\u2026")
 
 
 def without_tags(text: str) -> str:
-    """The text with `<` made harmless wherever it opens a tag; takes linear time, is idempotent, makes no text longer."""
+    """Replace `<` wherever it opens a tag. Linear in time, idempotent, and never makes a text longer."""
     pieces, last = [], 0
     for at, char in enumerate(text):
         if char not in _OPENERS:
@@ -49,7 +49,7 @@ def without_tags(text: str) -> str:
 
 
 def _is_word_next(text: str, at: int) -> bool:
-    """Whether a word with a letter in it stands at `at`, after blanks, slashes and what cannot be seen."""
+    """Whether a word that contains a letter follows at `at`, after blanks, slashes and invisible characters."""
     while at < len(text) and _is_blank(text[at]):
         at += 1
     while at < len(text) and (text[at].isdigit() or text[at] in _SIGNS_AS_LETTERS):
@@ -64,7 +64,7 @@ def _is_blank(char: str) -> bool:
 
 
 def _entity_end(text: str, at: int) -> int:
-    """Where an escaped `<` ends that begins at `at`, as in `&lt;`, `&amp;lt;`, `&#60;` and `&#x3c;`; 0 if none does."""
+    """The end of an escaped `<` that begins at `at`, as in `&lt;`, `&amp;lt;`, `&#60;` and `&#x3c;`. 0 if there is none."""
     at += 1
     while text[at : at + 4].lower() == "amp;":
         at += 4

@@ -219,7 +219,10 @@ def test_a_listener_of_another_uid(lab: Lab) -> None:
     write_lease(lab.common_dir, path)
     with foreign(path, FOREIGN_UID) as heard:
         os.chown(path, 0, 0)
-        assert refused(lab) == f"nothing is asked at {path}: who listens there is uid {FOREIGN_UID}, not you"
+        assert (
+            refused(lab)
+            == f"nothing is asked at {path}: the process that listens there belongs to uid {FOREIGN_UID}, not to you"
+        )
     assert heard == [b""]
 
 
@@ -227,14 +230,14 @@ def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: p
     """Where the system does not say who listens, nobody is believed."""
 
     def fail(_: socket.socket) -> int:
-        raise OSError(errno.ENOTSUP, "this system does not tell")
+        raise OSError(errno.ENOTSUP, "this system does not say")
 
-    told = "cannot be told, since "
+    told = "the owner of what listens there is unknown: "
     for answered, why in (
-        (fail, "its user cannot be asked for: this system does not tell"),
+        (fail, "its user cannot be asked for: this system does not say"),
         (lambda _: 2**32 - 1, "nobody does"),
     ):
-        monkeypatch.setattr("brief.fastpath.ask._told_uid", answered)
+        monkeypatch.setattr("brief.fastpath.ask._read_peer_uid", answered)
         with served(saying(answer(b"x"))) as requests:
             assert refused(lab).endswith(told + why)
         (socket_of(lab)).unlink()
@@ -255,7 +258,7 @@ def test_a_socket_with_another_name(lab: Lab, served: Served) -> None:
     """A hard link gives any socket of the user the name of ours: none that has two names is asked."""
     with served(saying(answer(b"x"))) as requests:
         os.link(socket_of(lab), lab.runtime / "agent.sock")
-        assert f"the socket {socket_of(lab)} has another name too" in refused(lab)
+        assert f"the socket {socket_of(lab)} has a second name" in refused(lab)
     assert requests == []
 
 
@@ -289,7 +292,7 @@ def test_a_lease_that_names_another_socket_of_the_user(lab: Lab, case: str) -> N
         listener.bind(str(path))
         listener.listen()
         listener.settimeout(0)
-        assert f"names {path}, which is no socket of a server of this repository" in refused(lab)
+        assert f"names {path}, which is not the socket of a server of this repository" in refused(lab)
         with pytest.raises(BlockingIOError):
             listener.accept()
 

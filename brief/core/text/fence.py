@@ -1,11 +1,11 @@
-"""Keep other people's text from closing a block, opening another, or speaking as the client or as this tool.
+"""Keep other people's text from closing a block, opening another, or posing as the client or as this tool.
 
-Four things do that, each known by its shape. A tag, `</system-reminder>` or `&lt;user>`: its bracket is replaced by
-`fastpath/sanitize.py`. A label in square brackets, `[/alerts]`, `[INST]` or `[Request interrupted by user]`: its brackets
-become round. The word for a speaker that opens a line, `Human:`: its colon becomes U+2236, which looks like one. And the
-words with which our own texts open, which are marked as quoted. All of it is found in other brackets, slashes, letters and spacing too, and a person can
-still read what was written. `clean` and `clean_block` in `sanitize.py` call this for every text, so that no text of
-others reaches a model without it.
+Four things could do that, and each is recognized by its shape. A tag, `</system-reminder>` or `&lt;user>`:
+`fastpath/sanitize.py` replaces its bracket. A label in square brackets, `[/alerts]`, `[INST]` or `[Request interrupted by
+user]`: its brackets become round. A speaker's name at the start of a line, `Human:`: its colon becomes the similar U+2236.
+The words with which our own texts open: they are marked as quoted. Variants in other brackets, slashes, letters and
+spacing are recognized too, and a person can still read what was written. `clean` and `clean_block` in `sanitize.py` call
+this, so that no text from others reaches a model without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from brief.fastpath.sanitize import LESS, without_tags
 _OUR_TAGS = ("alerts", "brief")
 
 _SPEAKERS = ("human", "user", "assistant", "system", "developer", "tool", "claude", "ai")
-"""Who speaks in a transcript that a model reads."""
+"""The names of speakers in a transcript that a model reads."""
 
 OPENINGS = {
     "Majordomus, not the user": "Majordomus (quoted)",
@@ -30,7 +30,7 @@ OPENINGS = {
     "Report in two to four lines": "Report (quoted)",
     "Keep briefed: while idle": "Keep (quoted)",
 }
-"""The sentences with which our own texts open or end, each with what others' text says in its place."""
+"""The sentences that open or end our own texts, each with its replacement in other people's text."""
 
 # Square brackets and their twins: fullwidth, with a quill, white, tortoise shell, lenticular, ornamental, small.
 _OPEN = "[\uff3b\u2045\u27e6\u301a\u3010\u3014\u2772\u298b\u2997\ufe5d"
@@ -44,7 +44,7 @@ _STARTS = re.compile(f"[{re.escape(_OPEN)}]")
 _BLANK = re.compile(r"[\W_]*+")
 _COLON = re.compile(rf"[^\w{_COLONS}]{{0,8}}([{_COLONS}])")
 
-# One letter stands for all that pass for it. Signs become capitals: unlike figures they do not go on a word.
+# One letter stands for all its look-alikes. Signs become capitals because, unlike digits, they do not continue a word.
 _FIGURES = {"4": "a", "8": "b", "6": "b", "3": "e", "l": "i", "1": "i", "5": "s", "7": "t", "0": "o"}
 _SIGNS = {"@": "A", "|": "I", "!": "I", "$": "S", "+": "T"}
 _LOOK_ALIKE = {
@@ -52,7 +52,7 @@ _LOOK_ALIKE = {
     **dict(zip("αβεγηικμνορστυχω", "abeynikmnopatuxw", strict=True)),
     **dict(zip("աոսօեցհյզ", "wnuoeghiq", strict=True)),
 }
-"""Letters of Cyrillic, Greek and Armenian that look like Latin ones; letters of any script that `*` stands for, too."""
+"""Letters of Cyrillic, Greek and Armenian that look like Latin ones. `*` stands for a letter that resembles none."""
 _SEPARATORS = "-_:.\u00b7\u2800"
 _OTHER = "*"
 _HARD = ","
@@ -62,12 +62,12 @@ _LONGEST_LABEL = 120
 
 
 def defused(text: str) -> str:
-    """The text in which nothing reads as a tag, a label, a speaker or our opening words; idempotent, never longer."""
+    """Defuse whatever reads as a tag, a label, a speaker or our opening words. Idempotent; never makes a text longer."""
     return _defused(text) if not text.isascii() or _is_suspect(text) else text
 
 
 def _is_suspect(text: str) -> bool:
-    """Whether ASCII text must be looked at more closely."""
+    """Whether ASCII text must be examined more closely."""
     if "<" in text or "[" in text or "&" in text or "\n" in text or (":" in text and _SPEAKS.match(text)):
         return True
     return len(text) >= _LEAST_OPENING and _OPENS.search(text) is not None
@@ -75,7 +75,7 @@ def _is_suspect(text: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def _defused(text: str) -> str:
-    """Kept, since the same titles stand in every brief of a repository. What one change brings together is found too."""
+    """Cached, since the same titles occur in every brief. It repeats until one change no longer exposes another match."""
     before = ""
     while text != before:
         before = text
@@ -90,7 +90,7 @@ def _without_labels(line: str) -> str:
     letters, places = _skeleton(line)
     capitals = {one.start() for one in _CAPITALS.finditer(line)}
     looks, changed = list(letters), list(line)
-    # From the end, so that a label which holds another is judged by what is left of that.
+    # From the end, so that a label that contains another is matched after the inner one is defused.
     for at in reversed([at for at, look in enumerate(letters) if look == "["]):
         found = _labels().match("".join(looks[at : at + _LONGEST_LABEL]))
         if places[at] not in capitals and (found is None or _is_mostly_other(found.group())):
@@ -129,16 +129,16 @@ def _without_openings(text: str) -> str:
 
 
 def _is_mostly_other(found: str) -> bool:
-    """Whether half the letters of a match, or more, look like none of ours: then it is a word of another script."""
+    """Whether at least half the letters of a match resemble no Latin letter, so that it is a word in another script."""
     others = found.count(_OTHER)
     return others > 0 and others >= sum(map(str.isalpha, found))
 
 
 def _skeleton(text: str) -> tuple[str, list[int]]:
-    """What the text looks like, with the place in it of each character: small Latin letters, brackets, slashes, blanks.
+    """What the text looks like, reduced to lower-case Latin letters, brackets, slashes and blanks, with each one's place.
 
-    Marks and what has no width are left out, a run of white space and separators is one blank, a letter that looks
-    like none of ours is `*`, everything else `,`.
+    Marks and characters without width are dropped. A run of white space and separators is one blank. A letter that
+    resembles no Latin one is `*`, and everything else is `,`.
     """
     letters: list[str] = []
     places: list[int] = []
@@ -152,7 +152,7 @@ def _skeleton(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=4_096)
 def _looks(char: str) -> str:
-    """What a character looks like, as `_skeleton` says; of a ligature its letters, of what cannot be seen nothing."""
+    """What a character looks like in a skeleton: the letters of a ligature, nothing for an invisible character."""
     for kinds, look in ((_OPEN, "["), (LESS, "<"), (_CLOSE + _MORE, ">"), (_SLASH, "/"), (_BACKSLASH, "\\")):
         if char in kinds:
             return look
@@ -176,7 +176,7 @@ def _look(char: str) -> str:
 
 
 def _latin(char: str) -> str | None:
-    """The letter that the name of a character ends with: of small capitals, turned and enclosed ones."""
+    """The letter at the end of a character's name, for small capitals, turned and enclosed letters. Otherwise None."""
     if char.isascii():
         return None
     words = unicodedata.name(char, "").split()
@@ -185,7 +185,7 @@ def _latin(char: str) -> str | None:
 
 
 def _pattern(word: str, between: str) -> str:
-    """A pattern for a word as a skeleton has it, with blanks between its letters, and `between` its words."""
+    """A pattern for a word in a skeleton, with optional blanks between its letters and `between` between its words."""
     letters = [[f"[{one}{one.upper()}{_OTHER}]" for one in _small(part)] for part in re.split(r"\W+", word)]
     return between.join(" ?".join(part) for part in letters)
 
@@ -200,7 +200,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 @cache
 def _labels() -> re.Pattern[str]:
-    """Compiled where a square bracket stands somewhere, which in most runs none does."""
+    """Compiled only once a text has a square bracket, which most runs never see."""
     word = "(?![a-z0-9*])"
     return re.compile(
         rf"\[ ?(?:/|[ /\\]*(?:{_any_of(_OUR_TAGS)}){word}|[^\[<>]{{0,80}}?(?<![a-z0-9*])(?:{_any_of(_SPEAKERS)}){word})"
@@ -217,7 +217,7 @@ def _openings() -> re.Pattern[str]:
     return re.compile("|".join(f"({_pattern(words, '[ ,]*')})" for words in OPENINGS))
 
 
-# A name of capitals alone, as the templates of models have them: `[INST]`, `[TOOL_CALLS]`.
+# A name in capitals only, as in the chat templates of models: `[INST]`, `[TOOL_CALLS]`.
 _CAPITALS = re.compile(rf"[{re.escape(_OPEN)}]\s*+[A-Z\uff21-\uff3a][A-Z_ \uff21-\uff3a\uff3f]++[{re.escape(_CLOSE)}]")
 
 _GAP = r"[^a-zA-Z0-9@|!$+]*+"
@@ -225,11 +225,11 @@ _ASCII_LOOKS = {"a": "aA4@", "b": "bB8", "e": "eE3", "i": "iI1l|!", "l": "lLI1|!
 
 
 def _ascii(word: str) -> str:
-    """A pattern for a word in ASCII, with anything but letters between its letters."""
+    """A pattern for an ASCII word, with anything but letters between its letters."""
     return _GAP.join(f"[{re.escape(_ASCII_LOOKS.get(letter, letter + letter.upper()))}]" for letter in word)
 
 
-# What ASCII text must hold to be looked at more closely: one search for a few characters, since every text is asked.
+# A cheap filter for ASCII text: one search for a few characters, since it runs on every text.
 _OPENS = re.compile(
     rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii('aj')}|(?<=[kK]){_GAP}{_ascii('eepb')}"
     rf"|(?<=[rR]){_GAP}{_ascii('e')}{_GAP}(?:{_ascii('adt')}|{_ascii('porti')})"
