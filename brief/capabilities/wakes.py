@@ -43,7 +43,7 @@ WAKES: tuple[Capability, ...] = (
     Capability(
         id="wakes.now",
         kind="command",
-        title="Wake a session at its next look, without waiting for the interval",
+        title="Wake a session at its next heartbeat, without waiting for the interval",
         input=wakes.WakeInputs,
         output=wakes.AllWakes,
         handler=wakes.wake_now,

@@ -167,7 +167,7 @@ COMMANDS: tuple[Command, ...] = (
     (
         "wakes.now",
         ("wake", "now"),
-        "Wake a session at its next look, without waiting for the interval",
+        "Wake a session at its next heartbeat, without waiting for the interval",
         (
             ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
             ROOT,

@@ -36,7 +36,7 @@ words:
   notice     a Markdown file that sessions leave each other: lock, courtesy,
              reminder, alert, bug-dep
   wake       the prompt that the schedule queues for an idle session
-  look       the regular question of a session's mod to the server
+  heartbeat  the regular call of a session's mod to the server
 
 exit codes:
   0 answered; 1 failed; 2 a word or a value that cannot be used;

@@ -1,6 +1,6 @@
-"""What a mod asks and tells of its session: a look every minute, the outcome of a prompt, and a person's prompt.
+"""What a mod asks and tells of its session: a heartbeat every minute, the outcome of a prompt, and a person's prompt.
 
-A look is answered with the line, and with at most one prompt to submit, which is handed out once.
+A heartbeat is answered with the line, and with at most one prompt to submit, which is handed out once.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class HeartbeatInputs(MindedInputs):
 
 
 class HeartbeatAnswer(Wire):
-    """The answer to a look. `reason` says why the switch is off; `due` is null where no wake is to come."""
+    """The answer to a heartbeat. `reason` says why the switch is off; `due` is null where no wake is to come."""
 
     at: Moment
     line: str
     prompt: PromptToSubmit | None
-    next_look_seconds: float
+    next_heartbeat_seconds: float
     interval_minutes: int
     switch: Literal["on", "off"]
     reason: str | None
@@ -69,7 +69,7 @@ class HeartbeatAnswer(Wire):
 
 
 class OutcomeInputs(Inputs):
-    """What became of a prompt that a look handed out."""
+    """What became of a prompt that a heartbeat handed out."""
 
     session: str = Field(min_length=1, max_length=200, description="the id of the session")
     prompt: str = Field(min_length=1, max_length=200, description="the id of the prompt")
@@ -98,7 +98,7 @@ class Attached(Wire):
     bytes: int
 
 
-# ---------------------------------------------------------------- look
+# ---------------------------------------------------------------- heartbeat
 
 
 async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
@@ -116,7 +116,7 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
         at=now,
         line=compose_line(sections, now, asked.width, head_unread=here.repository.head_unread),
         prompt=prompt,
-        next_look_seconds=_next_look(service, asked, waking),
+        next_heartbeat_seconds=_next_heartbeat(service, asked, waking),
         interval_minutes=here.query.settings.session.brief_interval_minutes,
         switch="on" if rules.on else "off",
         reason=reason,
@@ -125,7 +125,7 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
     )
 
 
-def looked_text(answer: HeartbeatAnswer) -> str:
+def heartbeat_text(answer: HeartbeatAnswer) -> str:
     """The line alone."""
     return f"{answer.line}\n"
 
@@ -155,7 +155,7 @@ def _heard(
 ) -> tuple[RequestContext, bool]:
     """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
 
-    The look, and False where another client has the session: then its record stays as that one says.
+    The request's context, and False where another client has the session: then its record stays as that one says.
     """
     here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
@@ -182,7 +182,7 @@ async def _waking(service: RepositoryService, asked: HeartbeatInputs) -> WakeSta
     return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), unchanged)))[0]
 
 
-def _next_look(service: RepositoryService, asked: HeartbeatInputs, waking: WakeState) -> float:
+def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, waking: WakeState) -> float:
     """Sooner while the session waits for a person, or something waits for the session."""
     is_owed = waking.prompt is not None or bool(service.board.follow_ups(asked.session))
     return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)

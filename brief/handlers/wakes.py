@@ -139,7 +139,7 @@ def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
         return "the end of its turn"
     if known.state is EpisodeState.WAITING:
         return "the person to answer"
-    return "the draft in its box to be sent or removed" if channel.draft else "its next look"
+    return "the draft in its box to be sent or removed" if channel.draft else "its next heartbeat"
 
 
 def _status(

@@ -40,7 +40,7 @@ def test_first_look(place: Woken) -> None:
     assert "peers 0" in answer.line
     assert answer.prompt is None
     assert (answer.switch, answer.reason, answer.wakes) == ("on", None, "on")
-    assert (answer.due, answer.interval_minutes, answer.next_look_seconds) == (BEGIN + 20 * MINUTE, 20, 60)
+    assert (answer.due, answer.interval_minutes, answer.next_heartbeat_seconds) == (BEGIN + 20 * MINUTE, 20, 60)
 
 
 def test_closed_session_is_opened_again(place: Woken) -> None:
@@ -90,10 +90,10 @@ def test_idle_session_is_woken(place: Woken) -> None:
     assert "[brief]" in prompt.text
     assert len(prompt.text.encode()) <= MOST_BYTES
     again = place.look()
-    assert (again.prompt, again.next_look_seconds) == (None, 30)
+    assert (again.prompt, again.next_heartbeat_seconds) == (None, 30)
     assert place.tell(prompt.id, "submitted").recorded
     after = place.look()
-    assert (after.prompt, after.next_look_seconds, after.due) == (None, 60, place.clock.now + 20 * MINUTE)
+    assert (after.prompt, after.next_heartbeat_seconds, after.due) == (None, 60, place.clock.now + 20 * MINUTE)
 
 
 @pytest.mark.parametrize(("state", "draft"), [("busy", False), ("waiting", False), ("idle", True)])
@@ -103,7 +103,7 @@ def test_who_is_not_interrupted(place: Woken, state: str, draft: bool) -> None:
     place.after(20)
     place.beat()
     held = place.look(state, draft=draft)
-    assert (held.prompt, held.next_look_seconds) == (None, 30)
+    assert (held.prompt, held.next_heartbeat_seconds) == (None, 30)
     assert place.look().prompt is not None
 
 
@@ -271,7 +271,7 @@ def test_what_was_owed_is_told_with_a_wake(place: Woken) -> None:
     """What a session waits for and another did is owed until a wake that tells it was submitted."""
     place.look()
     place.board.follow_up(ANN, str(place.lab.repo), "fixed in KODA-12", place.clock.now)
-    assert place.look().next_look_seconds == 30
+    assert place.look().next_heartbeat_seconds == 30
     prompt = place.woken()
     assert "fixed in KODA-12" in prompt.text
     assert place.board.follow_ups(ANN)

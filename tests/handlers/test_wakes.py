@@ -55,7 +55,7 @@ def test_list(place: Woken) -> None:
     assert wakes_text(place.wakes()) == (
         "2 episodes are open in this repository\n"
         "- repo, idle (claude-code 11111111): woken next in 0m\n"
-        "- repo, idle, mend the login (claude-code 22222222): a wake of just now waits for its next look\n"
+        "- repo, idle, mend the login (claude-code 22222222): a wake of just now waits for its next heartbeat\n"
     )
 
 

@@ -329,7 +329,7 @@ def test_session_is_woken(lab: Lab) -> None:
     lab.commit()
     write_policy(lab, f"{ON}  brief_interval_minutes: 1\n")
     serve(lab, _SHORT)
-    assert looked(lab)["next_look_seconds"] == 1
+    assert looked(lab)["next_heartbeat_seconds"] == 1
     until(lambda: answered(lab, "/wakes")["sessions"][0]["waiting"])
     prompt = looked(lab)["prompt"]
     assert prompt["text"].startswith("Majordomus, not the user")

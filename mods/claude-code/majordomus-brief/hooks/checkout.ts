@@ -2,24 +2,39 @@ import type { EngineInterface } from 'claude-code'
 
 import { POLICY } from './policy'
 
-/** A git checkout: its root, and the folder that all checkouts of the repository share. */
-export type Checkout = { root: string; commonDir: string }
+/** A git checkout: its root and the `.git` in it, its own git folder, and the folder that all checkouts share. */
+export type Checkout = { root: string; marker: string; gitDir: string; commonDir: string }
 
 /** Who answers for a repository: where its server listens, and the number and git folder that its answers must carry. */
 export type Lease = { socket: string; epoch: number; commonDir: string }
 
-/** The checkout around a folder, found by `.git`: a folder, or a file that names one. Null where there is none. */
+/**
+ * The checkout around a folder, found by `.git`: a folder, or a file that names one. Null if there is none, or if it cannot
+ * be told which repository it belongs to. `fastpath/locate.py` has the same rules.
+ */
 export async function checkoutAround($: EngineInterface, folder: string): Promise<Checkout | null> {
   for (let root = folder; ; root = parentOf(root)) {
     const marker = `${root === '/' ? '' : root}/.git`
     const kind = await kindOf($, marker)
-    if (kind === 'dir' && (await kindOf($, `${marker}/HEAD`)) !== null) return { root, commonDir: marker }
+    if (kind === 'dir' && (await isGitDir($, marker))) return checkoutAt($, root, marker, marker)
     if (kind === 'file') {
-      const gitDir = namedBy(await text($, marker), root)
-      return gitDir === null ? null : { root, commonDir: await commonDirOf($, gitDir) }
+      const gitDir = namedBy((await text($, marker)) ?? '', root)
+      return gitDir !== null && (await isGitDir($, gitDir)) ? checkoutAt($, root, marker, gitDir) : null
     }
     if (parentOf(root) === root) return null
   }
+}
+
+async function checkoutAt($: EngineInterface, root: string, marker: string, gitDir: string): Promise<Checkout | null> {
+  const commonDir = await commonDirOf($, gitDir)
+  return commonDir === null ? null : { root, marker, gitDir, commonDir }
+}
+
+/** Whether git itself would take a folder for a git folder. */
+async function isGitDir($: EngineInterface, folder: string): Promise<boolean> {
+  if ((await kindOf($, `${folder}/HEAD`)) === null) return false
+  if ((await kindOf($, `${folder}/commondir`)) === 'file') return true
+  return (await kindOf($, `${folder}/objects`)) === 'dir' && (await kindOf($, `${folder}/refs`)) === 'dir'
 }
 
 /** Whether the checkout has a policy, without which the mod is silent. */
@@ -29,12 +44,12 @@ export async function hasPolicy($: EngineInterface, checkout: Checkout): Promise
 
 /** The policy's text; empty where it cannot be read. */
 export async function policyOf($: EngineInterface, checkout: Checkout): Promise<string> {
-  return text($, `${checkout.root}/${POLICY}`)
+  return (await text($, `${checkout.root}/${POLICY}`)) ?? ''
 }
 
 /** The lease of the repository; null where there is none, or none that can be used. */
 export async function leaseOf($: EngineInterface, checkout: Checkout): Promise<Lease | null> {
-  return leaseIn(await text($, `${checkout.commonDir}/majordomus/lease.json`))
+  return leaseIn((await text($, `${checkout.commonDir}/majordomus/lease.json`)) ?? '')
 }
 
 /** The lease that a text spells, null where it spells none. */
@@ -51,13 +66,27 @@ export function leaseIn(spelled: string): Lease | null {
 
 /** The git folder that a file `.git` names, from the folder that it lies in; null where it names none. */
 export function namedBy(file: string, root: string): string | null {
-  const named = /^gitdir: (.+)$/m.exec(file.replace(/[\r\n]+$/, ''))?.[1]
-  return named === undefined ? null : from(root, named)
+  const named = file.replace(/[\r\n]+$/, '')
+  return named.startsWith('gitdir: ') && !named.includes('\0') ? from(root, named.slice('gitdir: '.length)) : null
 }
 
-async function commonDirOf($: EngineInterface, gitDir: string): Promise<string> {
-  const named = (await text($, `${gitDir}/commondir`)).replace(/[\r\n]+$/, '')
-  return named === '' ? gitDir : from(gitDir, named)
+/** The folder that all checkouts share; null if its name cannot be told. Only where git wrote no such file is it the git folder. */
+async function commonDirOf($: EngineInterface, gitDir: string): Promise<string | null> {
+  const path = `${gitDir}/commondir`
+  const file = await text($, path)
+  if (file === null) return (await isAbsent($, path)) ? gitDir : null
+  const named = file.replace(/[\r\n]+$/, '')
+  return named === '' || named.includes('\0') ? null : from(gitDir, named)
+}
+
+/** Whether nothing is there, as far as the engine says so. */
+async function isAbsent($: EngineInterface, path: string): Promise<boolean> {
+  try {
+    await $.fs.stat(path)
+    return false
+  } catch (fault) {
+    return String(fault).includes('ENOENT')
+  }
 }
 
 function from(folder: string, path: string): string {
@@ -76,10 +105,11 @@ async function kindOf($: EngineInterface, path: string): Promise<string | null> 
   }
 }
 
-async function text($: EngineInterface, path: string): Promise<string> {
+/** The text of a file; null where it cannot be read. */
+async function text($: EngineInterface, path: string): Promise<string | null> {
   try {
     return await $.fs.read(path)
   } catch {
-    return ''
+    return null
   }
 }

@@ -1,6 +1,7 @@
 import type { EngineInterface } from 'claude-code'
 
 import { checkoutAround, hasPolicy } from './checkout'
+import { isOwnWay } from './owner'
 import { clean } from './rows'
 import type { Run } from './run'
 import { NoAnswer, ask, askFor } from './server'
@@ -12,6 +13,8 @@ export const COMMAND_NAME = 'brief'
 const MARGIN = 8
 
 const USAGE = '/brief prints the brief; /brief pause keeps prompts of the schedule away from this session, /brief resume lets them come'
+
+const NOT_OWN = 'this checkout is not proven to be yours, so no server is asked; majordomus doctor says more'
 
 const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake resume --repository ends that'
 
@@ -32,12 +35,13 @@ async function answered($: EngineInterface, run: Run, word: string, columns: num
   if (word !== '' && word !== 'pause' && word !== 'resume') return USAGE
   const checkout = run.checkout ?? (await checkoutAround($, await $.session.cwd()))
   if (checkout === null) return 'there is no git checkout here, so there is no brief'
+  if (!(await isOwnWay($, checkout))) return NOT_OWN
   if (!(await hasPolicy($, checkout))) return 'this repository has no policy; majordomus init writes one'
   const session = await $.session.id()
   const printed = { session, format: 'text', width: columns - MARGIN }
   if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', printed)).trimEnd()}`
   const wakes = await askFor<Wakes>($, checkout, `/wakes/${word}`, { session })
-  run.nextLookAt = 0
+  run.nextHeartbeatAt = 0
   return stands(word, wakes, session)
 }
 

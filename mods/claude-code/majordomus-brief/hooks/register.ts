@@ -1,7 +1,7 @@
 import type { EngineInterface, Register } from 'claude-code'
 
 import { COMMAND_NAME, commandText } from './command'
-import { BEAT_MS, beat, close } from './looking'
+import { TICK_MS, tick, close } from './heartbeat'
 import { beneath } from './rows'
 import { type Run, newRun } from './run'
 import { askFor } from './server'
@@ -71,14 +71,14 @@ export const register: Register = on => {
   on('ui.render', { component: 'StatusLine' }, ($, e, next) => {
     if (run.columns !== e.props.columns) {
       run.columns = e.props.columns
-      run.nextLookAt = 0
+      run.nextHeartbeatAt = 0
     }
     return next({ ...e, props: { ...e.props, text: beneath(e.props.text, run.rows) } })
   })
 }
 
 async function begin($: EngineInterface, run: Run): Promise<void> {
-  $.clock.every(BEAT_MS, () => beat($, run))
+  $.clock.every(TICK_MS, () => tick($, run))
   run.pid = await ownPid($)
   await $.command
     .register({ name: COMMAND_NAME, description: 'The brief of this repository, without a turn', argumentHint: '[pause|resume]', immediate: true })
@@ -97,7 +97,7 @@ async function ownPid($: EngineInterface): Promise<number | null> {
 
 async function end($: EngineInterface, run: Run, session: string, reason: string): Promise<void> {
   if (run.session === session) run.session = null
-  run.nextLookAt = 0
+  run.nextHeartbeatAt = 0
   await close($, run, session, reason, END_MS)
 }
 
@@ -112,10 +112,10 @@ async function context($: EngineInterface, run: Run): Promise<string> {
 function turned(run: Run, isBusy: boolean): void {
   run.isBusy = isBusy
   asked(run, false)
-  run.nextLookAt = 0
+  run.nextHeartbeatAt = 0
 }
 
 function asked(run: Run, isWaiting: boolean): void {
-  if (run.isWaiting !== isWaiting) run.nextLookAt = 0
+  if (run.isWaiting !== isWaiting) run.nextHeartbeatAt = 0
   run.isWaiting = isWaiting
 }

@@ -3,14 +3,14 @@ import { NO_SERVER } from './server'
 
 const SEPARATOR = ' · '
 
-/** The row under the prompt: the line; of a look that failed the last line with its age. Empty where another draws it. */
+/** The row under the prompt: the line, or the last line with its age if the heartbeat failed. Empty if another draws it. */
 export function rowsOf(run: Run, now: number): string {
   if (run.checkout === null || run.isPrinted) return ''
-  const line = clean(run.look?.line ?? '')
+  const line = clean(run.answer?.line ?? '')
   if (run.absence === null) return line
   const why = run.isStarting ? 'no server, starting one' : clean(run.startFault ?? run.absence)
   const hint = why === NO_SERVER ? `${SEPARATOR}majordomus serve ensure starts one` : ''
-  const row = line === '' ? `brief ?${SEPARATOR}${why}${hint}` : `${why}, as of ${ago(now - run.lookedAt)}${SEPARATOR}${line}`
+  const row = line === '' ? `brief ?${SEPARATOR}${why}${hint}` : `${why}, as of ${ago(now - run.answeredAt)}${SEPARATOR}${line}`
   return fit(row, run.columns)
 }
 

@@ -3,11 +3,11 @@ import type { Checkout } from './checkout'
 /** What a session tells of itself. */
 export type State = 'busy' | 'idle' | 'waiting'
 
-/** What the server answers to a look; more may come with it. */
-export type Look = {
+/** What the server answers to a heartbeat; more may come with it. */
+export type Heartbeat = {
   line: string
   prompt: { id: string; text: string } | null
-  next_look_seconds: number
+  next_heartbeat_seconds: number
   switch: 'on' | 'off'
 }
 
@@ -24,7 +24,7 @@ export type Run = {
   /** False where nobody sits before it, as in a script's session. */
   isInteractive: boolean
   pid: number | null
-  /** The episode that was looked for last. */
+  /** The episode of the last heartbeat. */
   session: string | null
   checkout: Checkout | null
   isBusy: boolean
@@ -32,16 +32,16 @@ export type Run = {
   isWaiting: boolean
   /** The person pressed Esc, and has typed nothing since. */
   isStopped: boolean
-  isLooking: boolean
+  isBeating: boolean
   /** A prompt of ours waits for its turn. */
   isSubmitting: boolean
   isStarting: boolean
-  nextLookAt: number
+  nextHeartbeatAt: number
   nextStartAt: number
   /** The last answer, and when it came. */
-  look: Look | null
-  lookedAt: number
-  /** Why the last look failed; null where it did not. */
+  answer: Heartbeat | null
+  answeredAt: number
+  /** Why the last heartbeat failed; null if it did not. */
   absence: string | null
   /** Why the last start of a server failed; null where it did not. */
   startFault: string | null
@@ -65,13 +65,13 @@ export function newRun(): Run {
     isBusy: false,
     isWaiting: false,
     isStopped: false,
-    isLooking: false,
+    isBeating: false,
     isSubmitting: false,
     isStarting: false,
-    nextLookAt: 0,
+    nextHeartbeatAt: 0,
     nextStartAt: 0,
-    look: null,
-    lookedAt: 0,
+    answer: null,
+    answeredAt: 0,
     absence: null,
     startFault: null,
     owed: [],

@@ -28,6 +28,6 @@ export async function startServer($: EngineInterface, run: Run): Promise<void> {
     run.startFault = `${COMMAND[0]} cannot be started`
   } finally {
     run.isStarting = false
-    run.nextLookAt = 0
+    run.nextHeartbeatAt = 0
   }
 }

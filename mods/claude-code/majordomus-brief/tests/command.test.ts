@@ -1,6 +1,6 @@
-import { expect, mock, test } from 'claude-code/testing'
+import { expect, mock } from 'claude-code/testing'
 
-import { START, at, world } from './world'
+import { REPOSITORY, START, at, test, world } from './world'
 
 const SHOWN = { isFullscreen: true, columns: 100 }
 
@@ -82,7 +82,7 @@ test('without a server the brief is unread, and why', async ($, on) => {
 
 for (const [what, files, said] of [
   ['no git', {}, /no git checkout/],
-  ['no policy', { '/repo/.git/HEAD': '' }, /no policy/],
+  ['no policy', { ...REPOSITORY }, /no policy/],
 ] as const) {
   test(`where there is ${what} that is said`, async ($, on) => {
     mock.clock(on)

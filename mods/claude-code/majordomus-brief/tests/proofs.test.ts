@@ -1,11 +1,11 @@
-import { describe, expect, mock, test } from 'claude-code/testing'
+import { describe, expect, mock } from 'claude-code/testing'
 
 import { sha256 } from '../hooks/digest'
-import { LEASE, OWN, SOCKETS, START, at, leaseOf, looked, socketOf, world } from './world'
+import { LEASE, OWN, SOCKETS, START, at, heartbeat, leaseOf, socketOf, test, world } from './world'
 
-const EVERY_SECOND = { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 1 }) } }
+const EVERY_SECOND = { answers: { '/episodes/heartbeat': heartbeat({ next_heartbeat_seconds: 1 }) } }
 
-/** The rows of a look in which one, counted from the git folder, is another. */
+/** The rows of a proof in which one, counted from the git folder, is another. */
 function changed(row: number, from: string, to: string): string[] {
   return OWN.map((each, at) => (at === row + 2 ? each.replace(from, to) : each))
 }

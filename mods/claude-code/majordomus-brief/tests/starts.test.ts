@@ -1,7 +1,7 @@
-import { describe, expect, mock, test } from 'claude-code/testing'
+import { describe, expect, mock } from 'claude-code/testing'
 
 import { sessionSwitch } from '../hooks/policy'
-import { ON, POLICY, START, at, looked, world } from './world'
+import { ON, POLICY, START, at, heartbeat, test, world } from './world'
 
 const PROPS = { text: null, isManaged: false, isWorking: false, maxRows: 5, columns: 96 }
 
@@ -27,7 +27,7 @@ test('once it has started it is asked at once', async ($, on) => {
   const made = world(on, gone())
   await $.session.start(START)
   await clock.advance(1_000)
-  made.answers['/episodes/heartbeat'] = looked()
+  made.answers['/episodes/heartbeat'] = heartbeat()
   await clock.advance(1_000)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
   expect(JSON.stringify(await ui.drawn())).toMatch(/peers 3/)

@@ -1,16 +1,16 @@
-import { expect, mock, test } from 'claude-code/testing'
+import { expect, mock } from 'claude-code/testing'
 
-import { START, at, looked, typed, world } from './world'
+import { START, at, heartbeat, test, typed, world } from './world'
 
 const WAKE = { id: 'p1', text: 'the brief' }
 
 test('a prompt that is handed out is submitted once, and its outcome told', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(1_000)
-  made.answers['/episodes/heartbeat'] = looked()
+  made.answers['/episodes/heartbeat'] = heartbeat()
   await clock.advance(120_000)
   expect(made.submitted).toEqual(['the brief'])
   expect(at(made, '/episodes/outcomes')).toEqual([{ root: '/repo', session: 'one', prompt: 'p1', outcome: 'submitted' }])
@@ -19,11 +19,11 @@ test('a prompt that is handed out is submitted once, and its outcome told', asyn
 test('an outcome is told until the server has taken it', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   delete made.answers['/episodes/outcomes']
   await $.session.start(START)
   await clock.advance(2_000)
-  made.answers['/episodes/heartbeat'] = looked()
+  made.answers['/episodes/heartbeat'] = heartbeat()
   made.answers['/episodes/outcomes'] = {}
   await clock.advance(120_000)
   expect(at(made, '/episodes/outcomes').map(each => each['outcome'])).toEqual(['submitted', 'submitted'])
@@ -33,7 +33,7 @@ test('an outcome is told until the server has taken it', async ($, on) => {
 test('never a second prompt while one waits', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE, next_look_seconds: 1 })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE, next_heartbeat_seconds: 1 })
   made.submit = async text => {
     await clock.sleep(10_000)
     return { text }
@@ -49,7 +49,7 @@ test('never a second prompt while one waits', async ($, on) => {
 test('never while a draft is in the box', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on, { draft: 'half a thought' })
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(1_000)
   expect(at(made, '/episodes/heartbeat')[0]?.['draft']).toBe(true)
@@ -61,13 +61,13 @@ test('never while a draft is in the box', async ($, on) => {
 test('after Esc the prompt is dropped, until the person types', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   await $.session.start(START)
   await $.session.stop({ isTurnRunning: true })
   await clock.advance(2_000)
   expect(made.submitted).toEqual([])
   expect(at(made, '/episodes/outcomes')[0]?.['outcome']).toBe('dropped')
-  made.answers['/episodes/heartbeat'] = looked({ prompt: { id: 'p2', text: 'a later brief' } })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: { id: 'p2', text: 'a later brief' } })
   await $.prompt.submit(typed('go on'))
   await clock.advance(60_000)
   expect(made.submitted).toEqual(['a later brief'])
@@ -76,7 +76,7 @@ test('after Esc the prompt is dropped, until the person types', async ($, on) =>
 test('a prompt that is handed out again is not submitted again, and its outcome is told again', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   await $.session.start(START)
   await clock.advance(180_000)
   expect(made.submitted).toEqual(['the brief'])
@@ -88,7 +88,7 @@ test('a prompt that is handed out again is not submitted again, and its outcome 
 test('what the engine drops is told with its reason, and nothing is submitted until the person types', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   made.submit = () => ({ drop: 'the session was stopped' })
   await $.session.start(START)
   await clock.advance(130_000)
@@ -96,10 +96,10 @@ test('what the engine drops is told with its reason, and nothing is submitted un
   expect(at(made, '/episodes/outcomes')[0]).toEqual({ root: '/repo', session: 'one', prompt: 'p1', outcome: 'dropped', reason: 'the session was stopped' })
 })
 
-test('a submission that fails is told as failed, and the looks go on', async ($, on) => {
+test('a submission that fails is told as failed, and the heartbeats go on', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
-  made.answers['/episodes/heartbeat'] = looked({ prompt: WAKE })
+  made.answers['/episodes/heartbeat'] = heartbeat({ prompt: WAKE })
   made.submit = () => Promise.reject(new Error('no'))
   await $.session.start(START)
   await clock.advance(2_000)
@@ -153,9 +153,9 @@ for (const kind of ['task-notification', 'scheduled-trigger', 'peer'] as const) 
 }
 
 for (const [what, change] of Object.entries({
-  'a closed socket': { answers: { '/episodes/heartbeat': looked() } },
-  'an answer that is no JSON': { answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': 'nonsense' } },
-  'a context that is no text': { answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': { context: 7 } } },
+  'a closed socket': { answers: { '/episodes/heartbeat': heartbeat() } },
+  'an answer that is no JSON': { answers: { '/episodes/heartbeat': heartbeat(), '/episodes/prompt': 'nonsense' } },
+  'a context that is no text': { answers: { '/episodes/heartbeat': heartbeat(), '/episodes/prompt': { context: 7 } } },
 })) {
   test(`the prompt goes on as it is: ${what}`, async ($, on) => {
     const clock = mock.clock(on)

@@ -1,4 +1,13 @@
 import type { On } from 'claude-code'
+import { type TestBody, test as kitTest } from 'claude-code/testing'
+
+/** How long a test may take. The kit's own 5 s are too few on a machine that is busy. */
+const LASTS_MS = 60_000
+
+/** A test of the kit with that bound. */
+export function test(name: string, body: TestBody): void {
+  kitTest(name, { timeoutMs: LASTS_MS }, body)
+}
 
 /** A checkout with a policy that consents, and a server that answers; a test changes what it is about. */
 export type World = {
@@ -27,7 +36,11 @@ export type World = {
   owners: string[]
   /** Whether git accepts a git folder of somebody else. */
   isAccepted: boolean
-  /** The paths that were looked at, a row for each look. */
+  /** What `ls` says of the shared git folder, the work tree, its `.git` and its own git folder, after the person's number. */
+  way: string[]
+  /** How often the way to a git folder was asked for. */
+  ways: number
+  /** The paths of each proof. */
   proofs: (readonly string[])[]
   commands: string[]
 }
@@ -35,6 +48,14 @@ export type World = {
 export type Submitted = { text: string } | { drop: string }
 export type Asked = { method: string; path: string; socket: string; fields: Record<string, unknown> }
 
+/** The text of a file that is there and cannot be read. */
+export const UNREADABLE = 'unreadable'
+/** What makes a folder a git folder. */
+export const REPOSITORY = {
+  '/repo/.git/HEAD': 'ref: refs/heads/main\n',
+  '/repo/.git/objects/x': '',
+  '/repo/.git/refs/x': '',
+}
 export const LEASE = '/repo/.git/majordomus/lease.json'
 export const POLICY = '/repo/.ai/repo/policy.yaml'
 export const ON = 'version: 1\nsession:\n  brief_on_interval: true\n'
@@ -48,6 +69,7 @@ export const OWN = [
   `drwx------ 3 1000 1000   80 Dec  1 10:00 ${SOCKETS}`,
   `srw------- 1 1000 1000    0 Dec  1 10:00 ${socketOf(7)}`,
 ]
+export const OWN_WAY = ['1000', ...['d', 'd', 'd', 'd'].map(kind => `${kind}rwxr-xr-x 8 1000 1000 4096 Dec  1 10:00 /repo`)]
 export const START = { cwd: '/repo', surface: 'terminal', isInteractive: true } as const
 
 /** The socket of the server of an epoch: the digits are of the SHA-256 of `/repo/.git`. */
@@ -60,12 +82,12 @@ export function leaseOf(epoch: number, changed: Record<string, unknown> = {}): s
   return JSON.stringify({ socket: socketOf(epoch), epoch, common_dir: '/repo/.git', ...changed })
 }
 
-/** What a look answers where nothing is to be done. */
-export function looked(changed: Record<string, unknown> = {}): Record<string, unknown> {
+/** What a heartbeat is answered where there is nothing to do. */
+export function heartbeat(changed: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     line: 'peers 3 · derive free',
     prompt: null,
-    next_look_seconds: 60,
+    next_heartbeat_seconds: 60,
     switch: 'on',
     ...changed,
   }
@@ -75,11 +97,11 @@ export function looked(changed: Record<string, unknown> = {}): Record<string, un
 export function world(on: On, given: Partial<World> = {}): World {
   const made: World = {
     files: {
-      '/repo/.git/HEAD': 'ref: refs/heads/main\n',
+      ...REPOSITORY,
       [LEASE]: leaseOf(7),
       [POLICY]: ON,
     },
-    answers: { '/episodes/heartbeat': looked(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
+    answers: { '/episodes/heartbeat': heartbeat(), '/episodes/prompt': { context: '' }, '/episodes/outcomes': {}, '/episodes/close': {} },
     status: 200,
     epoch: '7',
     repository: '/repo/.git',
@@ -95,6 +117,8 @@ export function world(on: On, given: Partial<World> = {}): World {
     entered: [],
     ran: [],
     owners: OWN,
+    way: OWN_WAY,
+    ways: 0,
     isAccepted: false,
     proofs: [],
     commands: [],
@@ -115,6 +139,7 @@ function beneathFiles(on: On, made: World): void {
   })
   on('fs.read', (_, e) => {
     const text = made.files[e.path]
+    if (text === UNREADABLE) return { deny: 'failed: EACCES' }
     return text === undefined ? { deny: 'failed: ENOENT' } : { value: text }
   })
 }
@@ -142,6 +167,10 @@ function beneathServer(on: On, made: World): void {
 
 function proof(made: World, argv: readonly string[]) {
   const isGit = argv[2]?.includes('git -C') === true
+  if (argv[2]?.startsWith('command -p id') === true) {
+    made.ways += 1
+    return { exitCode: 0, stdout: `${made.way.join('\n')}\n`, stderr: '', isStdoutTruncated: false, isStderrTruncated: false }
+  }
   if (!isGit) made.proofs.push(argv.slice(4))
   const exitCode = isGit && !made.isAccepted ? 128 : 0
   return { exitCode, stdout: `${made.owners.join('\n')}\n`, stderr: '', isStdoutTruncated: false, isStderrTruncated: false }

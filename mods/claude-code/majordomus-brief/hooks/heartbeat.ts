@@ -2,29 +2,30 @@ import type { EngineInterface } from 'claude-code'
 
 import { checkoutAround, hasPolicy } from './checkout'
 import { SCOPE } from './installed'
+import { isOwnWay } from './owner'
 import { rowsOf } from './rows'
-import { type Look, type Outcome, type Run, stateOf } from './run'
+import { type Heartbeat, type Outcome, type Run, stateOf } from './run'
 import { NoAnswer, Refused, ask, askFor } from './server'
 import { startServer } from './starting'
 import { hasOwnLine } from './statusline'
 
-/** How often it is asked whether a look is due; a look starts no process and is due every minute. */
-export const BEAT_MS = 1_000
+/** How often the mod checks whether a heartbeat is due. A heartbeat starts no process, and one is due every minute. */
+export const TICK_MS = 1_000
 
 const RETRY_SECONDS = 30
 
-/** One beat of the clock. Nothing is thrown, and a look never begins before the last has ended. */
-export async function beat($: EngineInterface, run: Run): Promise<void> {
+/** One tick of the clock. It throws nothing, and no heartbeat begins before the last one has ended. */
+export async function tick($: EngineInterface, run: Run): Promise<void> {
   const now = await $.clock.now()
-  if (!run.isLooking && now >= run.nextLookAt) {
-    run.isLooking = true
+  if (!run.isBeating && now >= run.nextHeartbeatAt) {
+    run.isBeating = true
     try {
-      await look($, run, now)
+      await heartbeat($, run, now)
     } catch (fault) {
       failed(run, fault, now)
       if (fault instanceof NoAnswer) startServer($, run).catch(() => undefined)
     } finally {
-      run.isLooking = false
+      run.isBeating = false
     }
   }
   draw($, run, now)
@@ -45,20 +46,20 @@ export async function close($: EngineInterface, run: Run, session: string, reaso
   await ask($, run.checkout, 'POST', '/episodes/close', told, patienceMs)
 }
 
-async function look($: EngineInterface, run: Run, now: number): Promise<void> {
-  run.nextLookAt = now + RETRY_SECONDS * 1_000
+async function heartbeat($: EngineInterface, run: Run, now: number): Promise<void> {
+  run.nextHeartbeatAt = now + RETRY_SECONDS * 1_000
   const found = await checkoutAround($, await $.session.cwd())
-  run.checkout = found !== null && (await hasPolicy($, found)) ? found : null
+  run.checkout = found !== null && (await hasPolicy($, found)) && (await isOwnWay($, found)) ? found : null
   if (run.checkout === null) return
   run.isPrinted = await hasOwnLine($)
   await follow($, run)
   await tellOutcomes($, run)
-  const answer = await askFor<Look>($, run.checkout, '/episodes/heartbeat', await question($, run))
-  run.look = answer
-  run.lookedAt = now
+  const answer = await askFor<Heartbeat>($, run.checkout, '/episodes/heartbeat', await question($, run))
+  run.answer = answer
+  run.answeredAt = now
   run.absence = null
   run.startFault = null
-  run.nextLookAt = now + seconds(answer.next_look_seconds) * 1_000
+  run.nextHeartbeatAt = now + seconds(answer.next_heartbeat_seconds) * 1_000
   if (answer.prompt) submitWake($, run, run.session ?? '', answer.prompt).catch(() => undefined)
 }
 
@@ -68,7 +69,7 @@ async function follow($: EngineInterface, run: Run): Promise<void> {
   if (session === run.session) return
   const before = run.session
   run.session = session
-  run.look = null
+  run.answer = null
   if (before !== null) await close($, run, before, 'another took its place').catch(() => undefined)
 }
 
@@ -107,7 +108,7 @@ async function submitWake($: EngineInterface, run: Run, session: string, prompt:
   const outcome = isSettled && run.settled ? run.settled : await submitted($, run, session, prompt)
   if (outcome.outcome === 'submitted' || outcome.outcome === 'dropped') run.settled = outcome
   run.owed.push(outcome)
-  if (!isSettled) run.nextLookAt = 0
+  if (!isSettled) run.nextHeartbeatAt = 0
 }
 
 async function submitted($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<Outcome> {

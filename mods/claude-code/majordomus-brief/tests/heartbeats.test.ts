@@ -1,10 +1,10 @@
-import { expect, mock, test } from 'claude-code/testing'
+import { expect, mock } from 'claude-code/testing'
 
-import { LEASE, ON, POLICY, START, answered, at, leaseOf, looked, socketOf, typed, world } from './world'
+import { LEASE, ON, POLICY, REPOSITORY, START, answered, at, heartbeat, leaseOf, socketOf, test, typed, world } from './world'
 
 const PROPS = { text: null, isManaged: false, isWorking: false, maxRows: 5, columns: 96 }
 
-test('a look is made every minute, and starts no process', async ($, on) => {
+test('a heartbeat is sent every minute, and starts no process', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
   await $.session.start(START)
@@ -20,17 +20,17 @@ test('a look is made every minute, and starts no process', async ($, on) => {
   expect(made.ran).toEqual([])
 })
 
-test('the server says when the next look is due', async ($, on) => {
+test('the server says when the next heartbeat is due', async ($, on) => {
   const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 30 }) } })
+  const made = world(on, { answers: { '/episodes/heartbeat': heartbeat({ next_heartbeat_seconds: 30 }) } })
   await $.session.start(START)
   await clock.advance(31_000)
   expect(at(made, '/episodes/heartbeat').length).toBe(2)
 })
 
-test('looks never overlap', async ($, on) => {
+test('heartbeats never overlap', async ($, on) => {
   const clock = mock.clock(on)
-  const made = world(on, { answers: { '/episodes/heartbeat': looked({ next_look_seconds: 1 }) } })
+  const made = world(on, { answers: { '/episodes/heartbeat': heartbeat({ next_heartbeat_seconds: 1 }) } })
   let atOnce = 0
   let most = 0
   made.hold = async () => {
@@ -63,7 +63,7 @@ const NOT_THE_HOLDER = {
 for (const [what, told] of Object.entries(NOT_THE_HOLDER)) {
   test(`an answer of ${what} is not believed`, async ($, on) => {
     const clock = mock.clock(on)
-    const made = world(on, { ...told, files: { '/repo/.git/HEAD': '', [LEASE]: leaseOf(7), [POLICY]: 'version: 1\n' } })
+    const made = world(on, { ...told, files: { ...REPOSITORY, [LEASE]: leaseOf(7), [POLICY]: 'version: 1\n' } })
     await $.session.start(START)
     await clock.advance(1_000)
     expect(made.asked.length > 0).toBe(true)
@@ -92,7 +92,7 @@ const PRINTED = [
 const NOT_PRINTED = ['echo majordomus', 'my-majordomus statusline', 'majordomus statusline-of-mine', 'ccstatusline', '', 7, null]
 
 for (const command of PRINTED) {
-  test(`nothing is drawn beside ${command}, and the look goes on`, async ($, on) => {
+  test(`nothing is drawn beside ${command}, and the heartbeats go on`, async ($, on) => {
     const clock = mock.clock(on)
     const made = world(on, { settings: { statusLine: { type: 'command', command } } })
     await $.session.start(START)
@@ -118,7 +118,7 @@ for (const command of NOT_PRINTED) {
   })
 }
 
-test('a failed look draws nothing either beside a status line of ours', async ($, on) => {
+test('a failed heartbeat draws nothing either beside a status line of ours', async ($, on) => {
   const clock = mock.clock(on)
   world(on, { answers: {}, exitCode: 1, settings: { statusLine: { command: 'majordomus statusline' } } })
   await $.session.start(START)
@@ -127,7 +127,7 @@ test('a failed look draws nothing either beside a status line of ours', async ($
   expect(JSON.stringify(await ui.drawn())).not.toMatch(/brief/)
 })
 
-test('a failed look shows the last line with its age', async ($, on) => {
+test('a failed heartbeat shows the last line with its age', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on, { exitCode: 1 })
   await $.session.start(START)
@@ -136,7 +136,7 @@ test('a failed look shows the last line with its age', async ($, on) => {
   await clock.advance(150_000)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
   expect(JSON.stringify(await ui.drawn())).toMatch(/as of 2m ago · peers 3 · derive free/)
-  made.answers['/episodes/heartbeat'] = looked({ line: 'peers 4' })
+  made.answers['/episodes/heartbeat'] = heartbeat({ line: 'peers 4' })
   await clock.advance(31_000)
   expect(JSON.stringify(await ui.drawn())).toMatch(/"peers 4"/)
 })
@@ -145,7 +145,7 @@ test('a failed look shows the last line with its age', async ($, on) => {
 
 const NOT_HERE: Record<string, Record<string, string>> = {
   'no git': { '/repo/README.md': '' },
-  'no policy': { '/repo/.git/HEAD': '', [LEASE]: leaseOf(7) },
+  'no policy': { ...REPOSITORY, [LEASE]: leaseOf(7) },
   'a work tree that was pruned': { '/repo/.git': 'nonsense', [POLICY]: ON },
 }
 
@@ -172,6 +172,7 @@ test('a linked work tree and a folder below its root find the lease of the repos
       '/tree/.git': 'gitdir: /repo/.git/worktrees/tree\n',
       '/tree/src/deep/a.ts': '',
       '/tree/.ai/repo/policy.yaml': ON,
+      '/repo/.git/worktrees/tree/HEAD': 'ref: refs/heads/tree\n',
       '/repo/.git/worktrees/tree/commondir': '../..\n',
       [LEASE]: leaseOf(7, { socket: '/elsewhere/majordomus/6b4ca2db35cf-7.sock' }),
     },
@@ -222,7 +223,7 @@ test('a turn whose end was missed is over once the client says that it is idle',
   expect(at(made, '/episodes/heartbeat').map(each => each['state'])).toEqual(['busy', 'idle'])
 })
 
-test('after /clear the old episode ends, the new one begins, and the looks go on', async ($, on) => {
+test('after /clear the old episode ends, the new one begins, and the heartbeats go on', async ($, on) => {
   const clock = mock.clock(on)
   const made = world(on)
   await $.session.start(START)
