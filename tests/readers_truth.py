@@ -70,10 +70,10 @@ def _rooted(printed: bytes | GitError, content: bytes) -> Callable[[Path, pytest
 CASES = {
     "git.head.read_head": _head_cases(lambda folder: head.read_head(folder, folder)),
     "git.place.head_of": _head_cases(lambda folder: place.head_of(Located("/r", folder, folder), tuple)),
-    "git.head.head_listed": ReaderCase(
-        present=lambda _, __: head.head_listed("/r/.git", [_listed(bare=False)]),
-        absent=lambda _, __: head.head_listed("/other", [_listed(bare=False)]),
-        unreadable=lambda _, __: head.head_listed("/r/.git", [_listed(bare=True)]),
+    "git.head.listed_head": ReaderCase(
+        present=lambda _, __: head.listed_head("/r/.git", [_listed(bare=False)]),
+        absent=lambda _, __: head.listed_head("/other", [_listed(bare=False)]),
+        unreadable=lambda _, __: head.listed_head("/r/.git", [_listed(bare=True)]),
     ),
     "git.head.find_packed": ReaderCase(
         present=_packed(f"{SHA} refs/heads/main\n"),

@@ -128,7 +128,7 @@ def _is_held(lock: str, *, claimed: bool) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise DeriveError(f"{lock} cannot be looked at: {reason_of(error)}") from error
+        raise DeriveError(f"{lock} cannot be accessed: {reason_of(error)}") from error
     listed = _listed(found)
     if listed is _Listed.UNCLEAR or (listed is _Listed.ABSENT and claimed):
         return _refuses(lock)

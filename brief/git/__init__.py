@@ -1,1 +1,1 @@
-"""What git knows, asked so that nothing in the repository changes."""
+"""All calls of git, and what is read from `.git` without it. Nothing here changes the repository."""

@@ -1,4 +1,4 @@
-"""Whether a checkout is gone for good: its folder, and what git keeps of it."""
+"""Whether a checkout is gone for good: neither its folder nor git's entry for it is left."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _MOST_BYTES = 65_536
 
 
 def find_checkout(common_dir: str, root: str) -> Reading[str]:
-    """A checkout by its `root`, spelled as on the wire: the folder, or what git keeps of one whose folder is away.
+    """Find the checkout at `root`, spelled as on the wire: its folder, or git's entry for it if the folder is missing.
 
-    A worktree whose folder was moved, or lies on a drive that is not mounted, has its entry below `worktrees/` until
-    `git worktree remove` or `prune` drops it (gitrepository-layout). Absent where neither is left.
+    A work tree whose folder was moved, or is on a drive that is not mounted, keeps its entry below `worktrees/` until
+    `git worktree remove` or `prune` deletes it (gitrepository-layout). ABSENT if neither is left.
     """
     try:
         os.lstat(root)
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as fault:
-        return Unknown(f"cannot be looked at: {reason_of(fault)}")
+        return Unknown(f"cannot be accessed: {reason_of(fault)}")
     else:
         return Known(root)
     if "\\" in root:
-        return Unknown("has a name that is no UTF-8 and is spelled out, so its folder cannot be looked for")
+        return Unknown("has a name that is not UTF-8 and is escaped, so its folder cannot be looked up")
     try:
-        os.lstat(f"{common_dir}/HEAD")  # or the whole repository may be on a drive that is not mounted
+        os.lstat(f"{common_dir}/HEAD")  # otherwise the whole repository may be on a drive that is not mounted
         found = next((git_dir for git_dir, roots in _entries(common_dir) if root in roots), None)
     except (OSError, UnreadableFileError) as fault:
         return Unknown(f"may be one of {common_dir}/worktrees, which cannot be read: {fault}")
@@ -42,9 +42,9 @@ def find_checkout(common_dir: str, root: str) -> Reading[str]:
 
 
 def _entries(common_dir: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The git folder of each linked work tree, and its root, as written and as a real path.
+    """The git folder of each linked work tree with its root, as written and resolved.
 
-    Raises OSError or UnreadableFileError where that cannot be told of all of them.
+    Raises OSError or UnreadableFileError if any of them cannot be read.
     """
     folder = f"{common_dir}/worktrees"
     try:

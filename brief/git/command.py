@@ -1,4 +1,4 @@
-"""One git process at a time: it cannot change the repository, start a helper, hang the caller or flood it."""
+"""Run git so that it cannot change the repository, start a helper, hang the caller or flood it with output."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from brief.fastpath.known import Known, Unknown
 from brief.support.programs import environment_for, find_program
 
 OLDEST = (2, 36)
-"""The first git with `worktree list -z`."""
+"""The oldest git that is supported: the first with `worktree list -z`."""
 
 _GIT = (
     "-c",
     "core.fsmonitor=false",
     "-c",
     "core.hooksPath=/dev/null",
-    # A git folder is entered only after a checkout named it, which is what this guard is about.
+    # We enter a git folder only after a checkout has named it, which is what this guard is for.
     "-c",
     "safe.bareRepository=all",
 )
@@ -36,19 +36,19 @@ _SET = {
     "LC_ALL": "C",
 }
 _MOST = 64 * 1024 * 1024
-_MOST_SAID = 65_536
+_MOST_MESSAGES = 65_536
 _USAGE = 129
 _running: set[subprocess.Popen[bytes]] = set()
 
 
 class GitTimeoutError(GitError):
-    """git did not answer within the time it was given."""
+    """Git did not answer before the deadline."""
 
 
-def seat(common_dir: str) -> str:
-    """The folder to run git in, so that git finds the repository, and judges its owner, as it does for a person.
+def git_cwd(common_dir: str) -> str:
+    """The folder to run git in, so that git finds the repository and checks its owner as it does for a person.
 
-    Naming the repository by GIT_DIR instead would skip git's check of who owns it.
+    Naming the repository by GIT_DIR instead would skip git's check of the owner.
     """
     parent, name = os.path.split(common_dir)
     return parent if name == ".git" else common_dir
@@ -57,9 +57,9 @@ def seat(common_dir: str) -> str:
 def run(
     args: Sequence[str], cwd: str, *, deadline_s: float = 5.0, env: Mapping[str, str] | None = None, most: int = _MOST
 ) -> bytes:
-    """What `git ARGS` prints, run in `cwd` for at most `deadline_s` seconds, at most `most` bytes of it.
+    """Run `git ARGS` in `cwd` for at most `deadline_s` seconds. Returns what it prints, at most `most` bytes.
 
-    `env` is added last, as a quarantine needs. Raises GitError with a sentence, GitTimeoutError for the deadline.
+    `env` overrides the environment, as a quarantine needs. Raises GitTimeoutError at the deadline, else GitError.
     """
     return run_with_warnings(args, cwd, deadline_s=deadline_s, env=env, most=most)[0]
 
@@ -67,15 +67,15 @@ def run(
 def run_with_warnings(
     args: Sequence[str], cwd: str, *, deadline_s: float = 5.0, env: Mapping[str, str] | None = None, most: int = _MOST
 ) -> tuple[bytes, tuple[str, ...]]:
-    """What `run` gives, and each line of warning or error that git printed although it succeeded.
+    """Like `run`, but also returns the warnings and errors that git printed although it succeeded, line by line.
 
-    A listing that leaves out what git cannot read says so only there. The lines are as git wrote them, of at most
-    64 KiB in all; what is past that is told in a last line.
+    If git leaves out of a listing what it cannot read, only these lines say so. They are as git wrote them, at most
+    64 KiB in all; if there was more, a last line says so.
     """
     process = _start(args, cwd, env or {})
     _running.add(process)
     try:
-        printed, said = _drain(process, time.monotonic() + deadline_s, most)
+        printed, messages = _drain(process, time.monotonic() + deadline_s, most)
     except TimeoutError as error:
         raise GitTimeoutError(f"git {args[0]} in {_clean(cwd)} gave no answer within {deadline_s:.3g} s") from error
     except OverflowError as error:
@@ -84,12 +84,12 @@ def run_with_warnings(
         _end(process)
         _running.discard(process)
     if process.returncode != 0:
-        raise _failure(args, cwd, process.returncode, said)
-    return printed, _warnings(said)
+        raise _failure(args, cwd, process.returncode, messages)
+    return printed, _warnings(messages)
 
 
 def program(cwd: str) -> str:
-    """The absolute path of the git for the repository around `cwd`, which is none of its own; raises GitError."""
+    """The absolute path of the git to use for the repository around `cwd`, outside of it. Raises GitError."""
     found = find_program("git", cwd)
     if isinstance(found, Known):
         return found.value
@@ -99,9 +99,9 @@ def program(cwd: str) -> str:
 
 
 def end_all() -> None:
-    """End every git of this process: one that hangs must not outlive a command that gave it up."""
+    """Kill every git that this process started: one that hangs must not outlive the command that gave up on it."""
     for process in tuple(_running):
-        if process.returncode is not None:  # its number may be another's by now
+        if process.returncode is not None:  # its process id may have been reused
             continue
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -119,20 +119,20 @@ def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.
             start_new_session=True,
         )
     except ValueError as error:
-        raise GitError(f"git {args[0]} cannot be asked about a name with a NUL in it") from error
+        raise GitError(f"git {args[0]} cannot be given a name that contains NUL") from error
     except OSError as error:
         if not os.path.isdir(cwd):
-            raise GitError(f"{_clean(cwd)} is not there, so git cannot be asked in it") from error
+            raise GitError(f"{_clean(cwd)} does not exist, so git cannot run in it") from error
         raise GitError(f"git cannot be started ({error.strerror}); install git, or put it on PATH") from error
 
 
 def _drain(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[bytes, bytes]:
-    """Both streams to their ends; raises TimeoutError after `end`, OverflowError past `most` bytes of output."""
-    printed, said = bytearray(), bytearray()
+    """Read both streams to their ends. Raises TimeoutError after `end`, OverflowError past `most` bytes of output."""
+    printed, messages = bytearray(), bytearray()
     with selectors.DefaultSelector() as selector:
-        for pipe, kept in ((process.stdout, printed), (process.stderr, said)):
+        for pipe, buffer in ((process.stdout, printed), (process.stderr, messages)):
             if pipe:
-                selector.register(pipe, selectors.EVENT_READ, kept)
+                selector.register(pipe, selectors.EVENT_READ, buffer)
         while selector.get_map():
             ready = selector.select(max(0.0, end - time.monotonic()))
             if not ready:
@@ -142,19 +142,19 @@ def _drain(process: subprocess.Popen[bytes], end: float, most: int) -> tuple[byt
                 if not chunk:
                     selector.unregister(key.fileobj)
                 key.data.extend(chunk)
-            del said[_MOST_SAID:]
+            del messages[_MOST_MESSAGES:]
             if len(printed) > most:
                 raise OverflowError
     try:
         process.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise TimeoutError from None
-    return bytes(printed), bytes(said)
+    return bytes(printed), bytes(messages)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave no process of the group behind, nor a pipe open."""
-    if process.returncode is None:  # not waited for yet, so that its number cannot be another's
+    """Kill the process group if it still runs, and close the pipes."""
+    if process.returncode is None:  # not waited for yet, so its process id cannot have been reused
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS refuses a group that has just ended
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -163,13 +163,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def _warnings(said: bytes) -> tuple[str, ...]:
-    lines = (line for line in os.fsdecode(said).split("\n") if line.startswith(("warning: ", "error: ")))
-    return (*lines, *(["warning: more was printed than is kept"] if len(said) >= _MOST_SAID else []))
+def _warnings(messages: bytes) -> tuple[str, ...]:
+    lines = (line for line in os.fsdecode(messages).split("\n") if line.startswith(("warning: ", "error: ")))
+    return (*lines, *(["warning: further messages were cut off"] if len(messages) >= _MOST_MESSAGES else []))
 
 
-def _failure(args: Sequence[str], cwd: str, code: int, said: bytes) -> GitError:
-    text = said.decode("utf-8", "replace")
+def _failure(args: Sequence[str], cwd: str, code: int, messages: bytes) -> GitError:
+    text = messages.decode("utf-8", "replace")
     if "safe.directory" in text:
         return _refused(cwd, text)
     if code == _USAGE and (old := _too_old(cwd)):
@@ -190,11 +190,11 @@ def _refused(cwd: str, text: str) -> GitError:
 
 
 def _too_old(cwd: str) -> GitError | None:
-    """A sentence where the git on PATH is older than what is needed; called after it refused its arguments."""
+    """An error if the git on PATH is too old, else None. Called after git has refused its arguments."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         argv, env = [program(cwd), "--version"], environment_for(cwd)
-        told = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, timeout=5, check=False).stdout
-        version = re.search(rb"(\d+)\.(\d+)[.\w]*", told)
+        printed = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, timeout=5, check=False).stdout
+        version = re.search(rb"(\d+)\.(\d+)[.\w]*", printed)
         if version and (int(version[1]), int(version[2])) < OLDEST:
             needed = ".".join(map(str, OLDEST))
             return GitError(f"git {version[0].decode()} is too old: install git {needed} or newer")
@@ -202,5 +202,5 @@ def _too_old(cwd: str) -> GitError | None:
 
 
 def _clean(text: str) -> str:
-    """Other people's text in our sentence: one line, nothing that steers a terminal, at most 300 characters."""
+    """Foreign text for a sentence of ours: one line, no control characters, at most 300 characters."""
     return "".join(c if c.isprintable() else "?" for c in text)[:300]

@@ -1,7 +1,7 @@
-"""What the HEAD of a checkout names, read from files alone: no process is started, so nothing can hang.
+"""The HEAD of a checkout, read from files alone: no process is started, so nothing can hang.
 
-The formats are git's own: gitrepository-layout(5) for HEAD and loose refs, git-pack-refs(1) for `packed-refs`. Refs in a
-reftable, whose HEAD names `refs/heads/.invalid`, are git's to read: `head_listed` takes them from its listing.
+The formats are git's own: gitrepository-layout(5) for HEAD and loose refs, git-pack-refs(1) for `packed-refs`. With a
+reftable, HEAD names `refs/heads/.invalid` and only git can read the refs: `listed_head` takes HEAD from git's listing.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _MOST_PACKED = 256 * 1024 * 1024
 _MOST_LINKS = 5
 _IN_TABLES = f"{HEADS}.invalid"
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# What git check-ref-format refuses in a name.
+# What git check-ref-format rejects in a name.
 _NO_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$")
 _OF_CHECKOUT = ("refs/bisect/", "refs/worktree/", "refs/rewritten/")
-"""Refs that every checkout has for itself."""
+"""The refs that each checkout has of its own."""
 _PACKED: StatCache[tuple[str, str], Reading[str]] = StatCache(512)
-"""What `packed-refs` names, by its path and the ref."""
+"""The object that `packed-refs` names, by the path of that file and the ref."""
 
 
 class Head(NamedTuple):
-    """The branch without `refs/heads/`, None where HEAD is detached, and the commit, None where the branch has none yet."""
+    """The branch without `refs/heads/`, None if HEAD is detached, and the commit, None if the branch has none yet."""
 
     branch: str | None
     commit: str | None
 
     @property
     def detached(self) -> bool:
-        """Whether HEAD names a commit and no branch."""
+        """Whether HEAD names a commit rather than a branch."""
         return self.branch is None
 
 
@@ -51,13 +51,13 @@ class _InTablesError(Exception):
 
 
 class _UnreadError(Exception):
-    """Why HEAD cannot be read, as a clause that follows its name."""
+    """Why HEAD cannot be read, worded as a clause that follows the word HEAD."""
 
 
 def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
-    """The HEAD of the checkout whose own git folder is `git_dir`; absent where there is no such file.
+    """Read the HEAD of the checkout whose own git folder is `git_dir`. ABSENT if there is no such file.
 
-    Unknown also where the refs are in a reftable, see `is_in_tables`.
+    Also Unknown if the refs are in a reftable, see `is_in_tables`.
     """
     try:
         check_git_folder(common_dir)
@@ -73,33 +73,33 @@ def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
     except _UnreadError as fault:
         return Unknown(str(fault))
     except UnprovenError as fault:
-        return Unknown(f"is not read: {fault}")
+        return Unknown(f"was not read: {fault}")
     except OSError as fault:
-        return Unknown(f"is not read: {common_dir} cannot be looked at ({reason_of(fault)})")
+        return Unknown(f"was not read: {common_dir} cannot be accessed ({reason_of(fault)})")
 
 
 def is_in_tables(git_dir: str) -> bool:
-    """Whether HEAD says that the refs are in a reftable."""
+    """Whether the refs are in a reftable, according to HEAD."""
     try:
         return _named(f"{git_dir}/HEAD") == f"ref: {_IN_TABLES}"
     except _UnreadError:
         return False
 
 
-def head_listed(git_dir: str, checkouts: Iterable[Checkout]) -> Reading[Head]:
-    """The HEAD of a checkout as git lists it; absent where git lists no such checkout."""
+def listed_head(git_dir: str, checkouts: Iterable[Checkout]) -> Reading[Head]:
+    """The HEAD of a checkout in git's listing. ABSENT if git does not list the checkout."""
     listed = next((checkout for checkout in checkouts if checkout.git_dir == git_dir), None)
     if listed is None:
         return ABSENT
     if listed.bare:
-        return Unknown("is not listed by git, since the repository is bare")
+        return Unknown("is not listed by git, because the repository is bare")
     if listed.branch == ".invalid":
         return Unknown("names a ref that git cannot read")
     return Known(Head(listed.branch, listed.head))
 
 
 def _named(path: str) -> str | None:
-    """What HEAD or a loose ref holds, None where there is no such file. A link to a ref stands for that ref, as for git."""
+    """The content of HEAD or a loose ref, None without such a file. As in git, a link to a ref is a symbolic ref."""
     try:
         return os.fsdecode(read_bounded(path, _MOST_REF)).rstrip(" \t\r\n")
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _where(path: str, fault: str) -> str:
 
 
 def _ref(text: str, where: str) -> str:
-    """The full name of the ref that a symbolic one names; raises _UnreadError where it is none that git would take."""
+    """The full name of the ref that a symbolic ref names. Raises _UnreadError if git would not accept it."""
     if not text:
         raise _UnreadError("is empty" if where == "HEAD" else f"leads to {where}, which is empty")
     ref = text[4:].lstrip() if text.startswith("ref:") else ""
@@ -139,7 +139,7 @@ def _ref(text: str, where: str) -> str:
 
 
 def _resolved(ref: str, git_dir: str, common_dir: str) -> str | None:
-    """The commit that a ref leads to, None where it does not exist: a branch that has no commit yet."""
+    """The commit that a ref leads to. None if the ref does not exist: the branch has no commit yet."""
     for _ in range(_MOST_LINKS):
         folder = git_dir if ref.startswith(_OF_CHECKOUT) else common_dir
         named = _loose(f"{folder}/{ref}")
@@ -153,12 +153,12 @@ def _resolved(ref: str, git_dir: str, common_dir: str) -> str | None:
 
 
 def _loose(path: str) -> str | None:
-    """What a loose ref holds; a folder of its name, which branches below it need, is no ref."""
+    """The content of a loose ref. A folder of the same name holds the branches below it and is not a ref."""
     return None if os.path.isdir(path) else _named(path)
 
 
 def _commit(name: str, where: str) -> str:
-    """The name of a commit; git writes zeroes where there is none, and a disk that lost power leaves them."""
+    """Check the name of a commit. Git writes zeroes for no commit, and a power loss may leave zeroes in a file."""
     if not name.strip("0"):
         raise _UnreadError("holds only zeroes" if where == "HEAD" else f"leads to {where}, which holds only zeroes")
     return name
@@ -172,7 +172,7 @@ def _packed(common_dir: str, ref: str) -> str | None:
 
 
 def find_packed(path: str, ref: str) -> Reading[str]:
-    """The object that the file `packed-refs` names for a ref."""
+    """The object that the `packed-refs` file at `path` names for a ref."""
     try:
         return _PACKED.get((path, ref), stamp(path), lambda: _search_packed(path, ref))
     except FileNotFoundError:
@@ -182,10 +182,10 @@ def find_packed(path: str, ref: str) -> Reading[str]:
 
 
 def _search_packed(path: str, ref: str) -> Known[str] | Absent | Unknown:
-    """The same; raises FileNotFoundError, UnreadableFileError."""
+    """Search the file, without the cache. Raises FileNotFoundError, UnreadableFileError."""
     content = read_bounded(path, _MOST_PACKED)
     at = content.find(b" " + os.fsencode(ref) + b"\n")
     if at < 0:
         return ABSENT
     name = os.fsdecode(content[content.rfind(b"\n", 0, at) + 1 : at])
-    return Known(name) if _OBJECT.fullmatch(name) else Unknown(f"leads to a line of {path} that names no commit")
+    return Known(name) if _OBJECT.fullmatch(name) else Unknown(f"leads to a line of {path} that does not name a commit")

@@ -1,4 +1,4 @@
-"""Names of branches. They are bytes, kept by `os.fsdecode`; `core.text.sanitize.wire` makes them fit for the wire."""
+"""Names of branches. They are bytes decoded with `os.fsdecode`; `core.text.sanitize.wire` encodes them for the wire."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ REMOTES = "refs/remotes/"
 
 
 def short_name(ref: str) -> str:
-    """The name a person uses for a full ref name: `main`, `origin/main`."""
+    """The short form of a full ref name: `main`, `origin/main`."""
     return ref.removeprefix(HEADS).removeprefix(REMOTES)

@@ -1,4 +1,4 @@
-"""Whether git itself lets this user work in a repository whose git folder belongs to somebody else."""
+"""Ask git whether this user may work in a repository whose git folder belongs to somebody else."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _SECONDS = 1.0
 
 
 def accept_by_git(common_dir: str, root: str) -> bool:
-    """Ask git about a git folder of another user, and remember for this process whether it accepts it.
+    """Ask git whether it accepts another user's git folder, and remember a yes for this process.
 
-    git accepts one that `safe.directory` of the system's or the user's configuration names, and reads no other
-    configuration for it. Where git cannot be asked, the folder is not accepted.
+    Git accepts a folder that `safe.directory` names in the configuration of the system or the user; no other
+    configuration counts. If git cannot be asked, the folder is not accepted.
     """
     try:
         is_own = os.stat(common_dir).st_uid == os.geteuid()
@@ -30,7 +30,7 @@ def accept_by_git(common_dir: str, root: str) -> bool:
 
 
 def accept_root_by_git(root: str) -> bool:
-    """Ask git about a work tree of another user, and remember for this process whether it accepts it."""
+    """Ask git whether it accepts another user's work tree, and remember a yes for this process."""
     if not _is_accepted(root):
         return False
     accepted_roots.add(root)
@@ -38,7 +38,7 @@ def accept_root_by_git(root: str) -> bool:
 
 
 def _is_accepted(root: str) -> bool:
-    from brief.git.command import run  # noqa: PLC0415 - only for what belongs to somebody else
+    from brief.git.command import run  # noqa: PLC0415 - needed only for folders of somebody else
 
     try:
         run(["rev-parse", "--git-dir"], root, deadline_s=_SECONDS)

@@ -1,4 +1,4 @@
-"""The checkout that a call is about."""
+"""The checkout around a folder, its HEAD, and its primary checkout."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from brief.core.model.errors import GitError, RepositoryError
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import Absent, Known, Unknown
 from brief.fastpath.locate import Located, NotLocatedError, locate, read_small
-from brief.git.head import Head, head_listed, is_in_tables, read_head
+from brief.git.head import Head, is_in_tables, listed_head, read_head
 from brief.git.worktrees import Checkout
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
-# `core.worktree`, which git writes for a submodule.
+# `core.worktree`, which git sets for a submodule.
 _WORK_TREE = re.compile(r"(?im)^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*$")
 
 
 def checkout_at(path: str) -> Located:
-    """The checkout that holds the folder `path`, from files alone; raises RepositoryError."""
+    """The checkout that holds the folder `path`, from files alone. Raises RepositoryError."""
     try:
         here = locate(path)
     except NotLocatedError as error:
         raise RepositoryError(str(error)) from error
     except ValueError as error:  # a NUL byte, say
-        raise RepositoryError(f"{path[:200]!r} can be no folder: {error}") from error
+        raise RepositoryError(f"{path[:200]!r} cannot be a folder: {error}") from error
     if here.git_dir != here.common_dir and not os.path.lexists(f"{here.git_dir}/gitdir"):
         raise RepositoryError(f"git does not list {wire(here.root)} as a work tree; run git worktree repair in it")
     return here
 
 
 def repository(here: Located, head: Reading[Head]) -> Repository:
-    """The brief's own words for where it was asked, and what its HEAD names as far as that could be read."""
+    """Describe a checkout for a brief, with its HEAD as far as it could be read."""
     known = head.value if isinstance(head, Known) else Head(None, None)
     return Repository(
         root=wire(here.root),
@@ -50,18 +50,18 @@ def repository(here: Located, head: Reading[Head]) -> Repository:
 
 
 def head_of(here: Located, listed: Callable[[], Sequence[Checkout]]) -> Reading[Head]:
-    """What the HEAD of a checkout names: as its files say, or as git lists it where only git can read its refs."""
+    """The HEAD of a checkout: from its files, or from git's listing if only git can read its refs."""
     head = read_head(here.git_dir, here.common_dir)
     if not isinstance(head, Unknown) or not is_in_tables(here.git_dir):
         return head
     try:
-        return head_listed(here.git_dir, listed())
+        return listed_head(here.git_dir, listed())
     except GitError as fault:
         return Unknown(f"is in a reftable, and {fault.sentence}")
 
 
 def primary_root(here: Located) -> str:
-    """The root of the primary checkout, from files alone: the git folder itself where it has none, as git lists it."""
+    """The root of the primary checkout, from files alone. If there is none, the git folder itself, as git lists it."""
     if here.git_dir == here.common_dir:
         return here.root
     parent, name = os.path.split(here.common_dir)
@@ -74,4 +74,4 @@ def primary_root(here: Located) -> str:
 def _unread(head: Reading[Head]) -> str | None:
     if isinstance(head, Unknown):
         return clean(f"HEAD {wire(head.reason)}", 400)
-    return "HEAD is not there" if isinstance(head, Absent) else None
+    return "HEAD is missing" if isinstance(head, Absent) else None

@@ -1,4 +1,4 @@
-"""The first commits of a repository, by which its clones know each other."""
+"""The root commits of a repository, by which its clones recognize each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from brief.core.model.errors import GitError
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.git.command import GitTimeoutError, run, seat
+from brief.git.command import GitTimeoutError, git_cwd, run
 from brief.git.head import read_head
 
 if TYPE_CHECKING:
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 def root_commits(common_dir: str, deadline_s: float) -> Reading[frozenset[str]]:
     """The full names of the commits without a parent that the primary checkout's HEAD descends from.
 
-    Absent before the first commit. A shallow clone's history begins where it was cut. git walks all of the history,
-    which takes seconds where there are millions of commits: raises GitTimeoutError after `deadline_s`.
+    ABSENT before the first commit. The history of a shallow clone begins where it was cut. Git walks the whole history,
+    which takes seconds for millions of commits: raises GitTimeoutError after `deadline_s`.
     """
     try:
-        # What HEAD names may not be there yet; that is no fault.
+        # HEAD may name a branch without a commit yet, which is not an error.
         listed = run(
-            ["rev-list", "--max-parents=0", "--ignore-missing", "HEAD", "--"], seat(common_dir), deadline_s=deadline_s
+            ["rev-list", "--max-parents=0", "--ignore-missing", "HEAD", "--"],
+            git_cwd(common_dir),
+            deadline_s=deadline_s,
         )
     except GitTimeoutError:
         raise
@@ -31,7 +33,7 @@ def root_commits(common_dir: str, deadline_s: float) -> Reading[frozenset[str]]:
     roots = frozenset(listed.decode("ascii").split())
     if roots:
         return Known(roots)
-    # git lists nothing for a branch that has no commit yet, nor for one whose commit it cannot find.
+    # Git lists nothing both for a branch without a commit and for one whose commit it cannot find.
     head = read_head(common_dir, common_dir)
     if isinstance(head, Known) and head.value.commit is None:
         return ABSENT

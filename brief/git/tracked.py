@@ -1,4 +1,4 @@
-"""Whether git keeps files of a folder, in which nothing may be renamed unasked."""
+"""Whether git tracks files in a folder. Files in such a folder are not renamed unasked."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TRACKED: StatCache[str, bool] = StatCache(256)
 
 
 def is_tracked(folder: str) -> bool:
-    """Whether a file in the folder, or deeper, is in the index of its checkout; asked again once that index changed.
+    """Whether a file in or below the folder is in the index of its checkout. Cached until the index changes.
 
-    A folder outside every checkout, the inside of a git folder among them, is not tracked. Raises GitError.
+    A folder outside every checkout, or inside a git folder, is not tracked. Raises GitError.
     """
     real = os.path.realpath(folder)
     try:

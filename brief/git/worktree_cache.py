@@ -1,4 +1,4 @@
-"""The listing of checkouts, kept for as long as the files it was made from are the same: no process is started."""
+"""A cache of git's listing of checkouts, valid while the files that it was made from are unchanged."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from brief.support.stat_cache import StatCache
 State = tuple[tuple[str, ...], dict[str, Stamp | None]]
 _MOST_LINKS = 5
 _MOST_TEXTS = 2_000
-"""Of so many HEADs and the refs that they name the text is kept."""
+"""The most HEADs and refs whose text is cached."""
 
 
 class _Flight:
-    """One question to git, for all who wait for it: when it was put, when git is ended, and what came of it."""
+    """One call of git, shared by all who wait for it: when it began, when git is ended, and the outcome."""
 
     def __init__(self, lasts_s: float) -> None:
         self.begun = time.monotonic()
@@ -32,11 +32,11 @@ class _Flight:
 
 
 class WorktreeCache:
-    """The checkouts of one repository, by `worktrees`, asked of git anew only after something changed.
+    """The checkouts of one repository, as `worktrees` lists them. Git is called again only after something changed.
 
-    Noticed are commits, switched branches, work trees added, moved, locked and removed, also by hand. Git is asked by
-    one thread for all who wait (single-flight), and where it is slow, it goes on for `linger_s` after they gave up, so
-    that a slow git answers the next one who asks. Thread safe.
+    It notices commits, switched branches, and work trees that were added, moved, locked or removed, also by hand. One
+    thread calls git for all who wait (single-flight). A slow git may continue for `linger_s` in all after they gave up,
+    so that the next caller gets its answer. Thread-safe.
     """
 
     def __init__(self, common_dir: str, linger_s: float = 0.0) -> None:
@@ -50,9 +50,9 @@ class WorktreeCache:
         self._present: tuple[int, ...] = ()
 
     def read(self, patience_s: float = 5.0) -> tuple[Checkout, ...]:
-        """The checkouts as they are now; raises GitError where git had to be asked and failed.
+        """The checkouts as they are now. Raises GitError if git had to be called and failed.
 
-        Raises GitTimeoutError after `patience_s`, at once where git has been silent for so long already.
+        Raises GitTimeoutError after `patience_s`, or at once if git has already been silent for that long.
         """
         asked = time.monotonic()
         while True:
@@ -61,27 +61,27 @@ class WorktreeCache:
                     return self._listing
                 flight = self._flight or self._begin(max(patience_s, self._linger))
             self._await(flight, patience_s, asked)
-            # One that was begun before the question was put may have missed the change that is asked for.
+            # A call that began before this request may have missed the latest change.
             if flight.begun >= asked or flight.fault is not None:
                 return self._outcome(flight)
 
     def _begin(self, lasts_s: float) -> _Flight:
-        """Ask git in a thread of its own; the lock is held."""
+        """Start calling git in a new thread. The lock is held."""
         flight = self._flight = _Flight(lasts_s)
         try:
             threading.Thread(target=self._ask, args=(flight,), daemon=True).start()
         except RuntimeError as fault:
-            self._land(flight, GitError(f"git cannot be asked: the system has no thread left ({fault})"))
+            self._land(flight, GitError(f"git cannot be called: the system has no thread left ({fault})"))
         return flight
 
     def _ask(self, flight: _Flight) -> None:
-        """What git lists. Kept is it only with what its files were like before, and where none of them is young."""
+        """Call git. Its listing is cached with the state of the files before the call, unless one of them is young."""
         try:
             with self._lock:
-                state = self._look()
+                state = self._read_state()
             flight.listing = worktrees(self.common_dir, max(0.0, flight.until - time.monotonic()))
             present = _present(flight.listing)
-        except Exception as fault:  # noqa: BLE001 - whatever it is, it is told to those who wait
+        except Exception as fault:  # noqa: BLE001 - every exception goes to those who wait
             with self._lock:
                 self._land(flight, fault)
             return
@@ -96,9 +96,9 @@ class WorktreeCache:
         flight.done.set()
 
     def _await(self, flight: _Flight, patience_s: float, asked: float) -> None:
-        """Wait until git answered; raises GitTimeoutError where it is not to be waited for any longer."""
+        """Wait for git's answer. Raises GitTimeoutError at the end of the caller's patience."""
         end = min(asked, flight.begun) + patience_s
-        # A git that is ended by then is waited for: its process must not outlive one that asks once.
+        # If git will be ended by then, wait for that: its process must not outlive a command that asks once.
         if not flight.done.wait(None if flight.until <= end + 0.001 else max(0.0, end - time.monotonic())):
             silent = time.monotonic() - flight.begun
             raise GitTimeoutError(f"git worktree list has given no answer for {silent:.1f} s")
@@ -111,7 +111,7 @@ class WorktreeCache:
         return flight.listing
 
     def _is_unchanged(self) -> bool:
-        """Whether all is as it was when git was asked: as long as no HEAD changes, the same files are looked at."""
+        """Whether everything is as it was when git was called. While no HEAD changes, the same files matter."""
         names, stamps = self._state
         return (
             bool(self._listing)
@@ -121,14 +121,14 @@ class WorktreeCache:
         )
 
     def _names(self) -> tuple[str, ...]:
-        """The linked work trees by their folders' names."""
+        """The entries of the linked work trees, sorted."""
         try:
             return tuple(sorted(os.listdir(f"{self.common_dir}/worktrees")))
         except OSError:
             return ()
 
-    def _look(self) -> State:
-        """The names of the work trees, and the stamps of all files that a listing depends on, by their paths."""
+    def _read_state(self) -> State:
+        """The entries of the work trees, and the stamps of all files that a listing depends on, by path."""
         common, names = self.common_dir, self._names()
         tables = "reftable/tables.list"
         paths = [f"{common}/{name}" for name in ("config", "config.worktree", "packed-refs", tables)]
@@ -136,10 +136,10 @@ class WorktreeCache:
         paths += (f"{common}/worktrees/{name}/{each}" for name in names for each in inner)
         stamps = {path: stamp(path) for path in paths}
         for git_dir in (common, *(f"{common}/worktrees/{name}" for name in names)):
-            stamps |= self._head(git_dir)
+            stamps |= self._head_stamps(git_dir)
         return names, stamps
 
-    def _head(self, git_dir: str) -> dict[str, Stamp | None]:
+    def _head_stamps(self, git_dir: str) -> dict[str, Stamp | None]:
         """The stamps of HEAD and of the loose refs that it leads to."""
         path = f"{git_dir}/HEAD"
         stamps: dict[str, Stamp | None] = {}
@@ -157,7 +157,7 @@ def _ref_text(path: str) -> str:
 
 
 def _is_absent(path: str) -> bool:
-    """Whether nothing can be looked at there, at half the cost of a stat that fails."""
+    """Whether nothing is accessible at the path, at half the cost of a failing stat."""
     try:
         return not os.access(path, os.F_OK)
     except ValueError:
@@ -165,7 +165,7 @@ def _is_absent(path: str) -> bool:
 
 
 def _present(listing: tuple[Checkout, ...]) -> tuple[int, ...]:
-    """For each checkout how much of it is there: 2 with what links it to git, 1 the bare folder, 0 nothing."""
+    """How much of each checkout exists: 2 with its `.git`, 1 only the folder, 0 nothing."""
     return tuple(
         2 if os.access(f"{checkout.root}/.git", os.F_OK) else int(os.path.isdir(checkout.root)) for checkout in listing
     )

@@ -1,4 +1,4 @@
-"""What git keeps of linked work trees and does not list: it skips an entry that it cannot read without a word."""
+"""The worktree entries that git keeps but does not list: it silently skips an entry that it cannot read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def unlisted_entries(common_dir: str, listed: Sequence[Checkout]) -> Reading[tuple[str, ...]]:
-    """The names below `worktrees/` of the git folder that stand for none of the listed checkouts, sorted.
+    """The names below `worktrees/` of the git folder that belong to none of the listed checkouts, sorted.
 
-    Absent where the repository never had a linked work tree, Unknown with the system's reason where the folder cannot
-    be listed.
+    ABSENT if the repository never had a linked work tree, Unknown with the system's reason if the folder cannot be
+    listed.
     """
     folder = f"{common_dir}/worktrees"
     try:
@@ -32,7 +32,7 @@ def unlisted_entries(common_dir: str, listed: Sequence[Checkout]) -> Reading[tup
     left = [name for name in names if f"{folder}/{name}" not in git_dirs]
     if not left:
         return Known(())
-    # Two entries may name one folder, as after a copy: git lists both, with the same root.
+    # After a copy, two entries may name the same folder: git lists both with the same root.
     roots = {os.path.realpath(checkout.root) for checkout in listed}
     return Known(tuple(name for name in left if _root(f"{folder}/{name}") not in roots))
 

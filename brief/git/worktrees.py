@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from brief.core.model.errors import GitError
 from brief.fastpath.locate import read_small
-from brief.git.command import run, seat
+from brief.git.command import git_cwd, run
 from brief.git.names import HEADS
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """One work tree. Names are kept by `os.fsdecode`; a checkout is known by its `git_dir`, its `root` may be gone.
+    """One work tree, identified by its `git_dir`; its `root` may be gone. Names are decoded with `os.fsdecode`.
 
-    `branch` is the name without `refs/heads/`, also of a branch that has no commit yet; `head` is a full object name,
-    None before the first commit and where git cannot read it, which `git/head.py` tells apart; `locked` and `prunable` are reasons, empty where git knows none, else None.
+    `branch` is the name without `refs/heads/`, also of a branch without a commit. `head` is a full object name, None
+    before the first commit and if git cannot read it, which `git/head.py` distinguishes. `locked` and `prunable` are
+    reasons, "" if git gives none, None if the checkout is not locked or not prunable.
     """
 
     root: str
@@ -32,62 +33,62 @@ class Checkout:
 
 
 def worktrees(common_dir: str, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
-    """Every checkout of the repository, the primary one first; raises GitError."""
-    listed = run(["worktree", "list", "--porcelain", "-z"], seat(common_dir), deadline_s=deadline_s)
+    """List every checkout of the repository, the primary one first. Raises GitError."""
+    listed = run(["worktree", "list", "--porcelain", "-z"], git_cwd(common_dir), deadline_s=deadline_s)
     git_dirs = _git_dirs(common_dir)
     blocks = [_attributes(block) for block in listed.split(b"\0\0") if block]
     if not blocks:
-        raise GitError(f"git lists no work tree at all for {common_dir}")
+        raise GitError(f"git lists no work trees for {common_dir}")
     primary = _primary(blocks[0], common_dir, deadline_s)
     return (primary, *(_linked(block, git_dirs) for block in blocks[1:]))
 
 
 def _attributes(block: bytes) -> dict[str, str]:
-    """The lines `NAME VALUE` of one block, in git's words."""
+    """The attributes of one block of `NAME VALUE` lines."""
     pairs = (line.partition(b" ") for line in block.split(b"\0") if line)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
-def _primary(told: dict[str, str], common_dir: str, deadline_s: float) -> Checkout:
-    root = told["worktree"]
-    if "bare" not in told and os.path.realpath(root) == common_dir:
-        root = _elsewhere(common_dir, deadline_s)
-    return _checkout(told, root, common_dir, primary=True)
+def _primary(block: dict[str, str], common_dir: str, deadline_s: float) -> Checkout:
+    root = block["worktree"]
+    if "bare" not in block and os.path.realpath(root) == common_dir:
+        root = _separate_root(common_dir, deadline_s)
+    return _checkout(block, root, common_dir, primary=True)
 
 
-def _elsewhere(common_dir: str, deadline_s: float) -> str:
-    """The work tree of a git folder kept away from it: git knows it for a submodule, else lists the git folder."""
+def _separate_root(common_dir: str, deadline_s: float) -> str:
+    """The work tree of a git folder that is not inside it. Git knows it for a submodule, else lists the git folder."""
     try:
-        told = run(["rev-parse", "--show-toplevel"], common_dir, deadline_s=deadline_s)
+        printed = run(["rev-parse", "--show-toplevel"], common_dir, deadline_s=deadline_s)
     except GitError:
         return common_dir
-    return os.fsdecode(told.removesuffix(b"\n"))
+    return os.fsdecode(printed.removesuffix(b"\n"))
 
 
-def _linked(told: dict[str, str], git_dirs: dict[str, str]) -> Checkout:
-    root = told["worktree"]
-    return _checkout(told, root, git_dirs.get(os.path.realpath(root), ""), primary=False)
+def _linked(block: dict[str, str], git_dirs: dict[str, str]) -> Checkout:
+    root = block["worktree"]
+    return _checkout(block, root, git_dirs.get(os.path.realpath(root), ""), primary=False)
 
 
-def _checkout(told: dict[str, str], root: str, git_dir: str, *, primary: bool) -> Checkout:
-    head = told.get("HEAD", "").strip("0")
-    branch = told.get("branch")
+def _checkout(block: dict[str, str], root: str, git_dir: str, *, primary: bool) -> Checkout:
+    head = block.get("HEAD", "").strip("0")
+    branch = block.get("branch")
     return Checkout(
         root=root,
         git_dir=git_dir,
         branch=branch.removeprefix(HEADS) if branch is not None else None,
-        head=told["HEAD"] if head else None,
-        detached="detached" in told,
-        bare="bare" in told,
-        locked=told.get("locked"),
-        prunable=told.get("prunable"),
+        head=block["HEAD"] if head else None,
+        detached="detached" in block,
+        bare="bare" in block,
+        locked=block.get("locked"),
+        prunable=block.get("prunable"),
         gone=not os.path.isdir(root),
         primary=primary,
     )
 
 
 def _git_dirs(common_dir: str) -> dict[str, str]:
-    """The git folder of each linked work tree, by the real path of its root."""
+    """The git folder of each linked work tree, by the resolved path of its root."""
     folder = f"{common_dir}/worktrees"
     try:
         names = os.listdir(folder)

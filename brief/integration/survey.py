@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
 from brief.core.text.sanitize import wire
-from brief.git.command import GitTimeoutError, run_with_warnings, seat
+from brief.git.command import GitTimeoutError, git_cwd, run_with_warnings
 from brief.git.names import HEADS, short_name
 from brief.git.quarantine import quarantine
 from brief.git.worktrees import worktrees
@@ -70,7 +70,7 @@ class _Git:
     warned: dict[str, None] = field(default_factory=dict)
 
     def __call__(self, *args: str) -> bytes:
-        printed, warned = run_with_warnings(args, seat(self.common_dir), deadline_s=self.left, env=self.env)
+        printed, warned = run_with_warnings(args, git_cwd(self.common_dir), deadline_s=self.left, env=self.env)
         self.warned.update(dict.fromkeys(warned))
         return printed
 

@@ -73,7 +73,7 @@ def is_of_state(folder: str) -> bool:
 def _unproven(state_dir: str, fault: OSError) -> UnprovenStateError:
     if isinstance(fault, UnprovenError):
         return UnprovenStateError(clean(wire(str(fault)), 2_000))
-    return UnprovenStateError(f"{clean(wire(state_dir), 1_000)} cannot be looked at: {fault.strerror}")
+    return UnprovenStateError(f"{clean(wire(state_dir), 1_000)} cannot be accessed: {fault.strerror}")
 
 
 def _prove(folder: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import GitError
-from brief.git.command import GitTimeoutError, run, seat
+from brief.git.command import GitTimeoutError, git_cwd, run
 from sandbox import Lab, until
 
 
@@ -49,7 +49,7 @@ def test_a_missing_git_says_what_to_do(lab: Lab, monkeypatch: pytest.MonkeyPatch
 
 def test_a_missing_folder_is_not_called_a_missing_git(lab: Lab) -> None:
     """The folder that is gone is named."""
-    with pytest.raises(GitError, match=f"{lab.base}/gone is not there"):
+    with pytest.raises(GitError, match=f"{lab.base}/gone does not exist"):
         run(["status"], str(lab.base / "gone"))
 
 
@@ -145,6 +145,6 @@ def test_nothing_is_fetched(lab: Lab) -> None:
 
 def test_the_seat_is_where_a_person_would_stand(lab: Lab) -> None:
     """git is run in the primary checkout, or in the git folder where that lies elsewhere."""
-    assert seat("/a/repo/.git") == "/a/repo"
-    assert seat("/a/repo.git") == "/a/repo.git"
-    assert seat("/a/.git/modules/sub") == "/a/.git/modules/sub"
+    assert git_cwd("/a/repo/.git") == "/a/repo"
+    assert git_cwd("/a/repo.git") == "/a/repo.git"
+    assert git_cwd("/a/.git/modules/sub") == "/a/.git/modules/sub"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.git.head import Head, head_listed, is_in_tables, read_head
+from brief.git.head import Head, is_in_tables, listed_head, read_head
 from brief.git.worktrees import worktrees
 from sandbox import Lab
 
@@ -37,7 +37,7 @@ def test_a_branch_and_its_commit_are_read(lab: Lab) -> None:
             lab.git("pack-refs", "--all")
         assert head(lab) == Known(Head("main", sha))
         assert head(lab, "topic") == Known(Head("topic", sha))
-        assert head_listed(lab.common_dir, worktrees(lab.common_dir)) == Known(Head("main", sha))
+        assert listed_head(lab.common_dir, worktrees(lab.common_dir)) == Known(Head("main", sha))
 
 
 def test_a_loose_ref_goes_before_a_packed_one(lab: Lab) -> None:
@@ -156,7 +156,7 @@ def test_no_head_is_absent(lab: Lab) -> None:
     """A git folder without the file, and a checkout that git does not list."""
     (lab.repo / ".git/HEAD").unlink()
     assert head(lab) == ABSENT
-    assert head_listed(lab.common_dir, ()) == ABSENT
+    assert listed_head(lab.common_dir, ()) == ABSENT
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a folder to another user")

@@ -45,5 +45,5 @@ def test_the_repositorys_own_alternates_are_followed(lab: Lab) -> None:
 def test_no_place_for_temporary_objects_is_a_sentence(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A temporary folder that cannot be used is named."""
     monkeypatch.setattr("tempfile.tempdir", str(lab.base / "gone"))
-    with pytest.raises(GitError, match=f"no temporary folder .* in {lab.base}/gone: No such file"), quarantine("/x"):
+    with pytest.raises(GitError, match=f"a temporary folder .* in {lab.base}/gone: No such file"), quarantine("/x"):
         pass

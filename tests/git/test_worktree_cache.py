@@ -114,10 +114,10 @@ def test_a_reftable_is_looked_at(lab: Lab) -> None:
     lab.worktree("topic")
     shelf = WorktreeCache(lab.common_dir)
     for folder in (lab.repo / ".git", lab.repo / ".git/worktrees/topic"):
-        before = shelf._look()
+        before = shelf._read_state()
         (folder / "reftable").mkdir()
         (folder / "reftable/tables.list").write_text("one\n")
-        assert shelf._look() != before
+        assert shelf._read_state() != before
 
 
 def test_a_failure_is_not_kept(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
         return worktrees(common_dir, deadline_s)
 
     def any_young_left() -> bool:
-        return any_young(shelf._look()[1].values())
+        return any_young(shelf._read_state()[1].values())
 
     until(lambda: not any_young_left())
     monkeypatch.setattr(cache_module, "worktrees", counted)
@@ -161,11 +161,11 @@ def test_a_head_that_leads_in_circles_or_nowhere_does_no_harm(lab: Lab) -> None:
     lab.commit()
     shelf = WorktreeCache(lab.common_dir)
     (lab.repo / ".git/refs/heads/main").write_text("ref: refs/heads/main\n")
-    assert len(shelf._head(lab.common_dir)) > 1
+    assert len(shelf._head_stamps(lab.common_dir)) > 1
     (lab.repo / ".git/HEAD").write_bytes(b"ref: a\0b")
-    assert [*shelf._head(lab.common_dir).values()][-1] is None
+    assert [*shelf._head_stamps(lab.common_dir).values()][-1] is None
     os.unlink(lab.repo / ".git/HEAD")
-    assert [*shelf._head(lab.common_dir).values()] == [None]
+    assert [*shelf._head_stamps(lab.common_dir).values()] == [None]
 
 
 def test_one_git_answers_all_who_wait(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
