@@ -116,14 +116,11 @@ def test_broken_layer_is_found(module: str, text: str, contract: str, tmp_path: 
     ("package", "allowed"),
     [
         ("core", {"annotated_types", "brief", "pydantic", "pydantic_core", "wcwidth", "yaml"}),
-        ("fastpath", {"brief", "_sha2"}),
+        ("fastpath", {"brief", "_sha2"}),  # of the standard library since Python 3.12
     ],
 )
 def test_imports_from_outside(package: str, allowed: set[str]) -> None:
-    """The core imports nothing beyond its three libraries, and the fast path nothing beyond the standard one.
-
-    `_sha2` is of the standard library since Python 3.12.
-    """
+    """The core imports nothing beyond its three libraries, and the fast path nothing beyond the standard one."""
     for path in ours(f"brief/{package}/*.py"):
         foreign = set(imported(path)) - sys.stdlib_module_names - allowed
         assert not foreign, path

@@ -19,6 +19,7 @@ from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import wire
 from brief.git.worktree_cache import WorktreeCache
+from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -401,14 +402,14 @@ def test_which_episode_a_command_means(repo: Lab) -> None:
     ]
     for known, session, meant in cases:
         one = service(repo, known)
-        assert one.episode_meant(one.request_context(here, session).query) == meant
+        assert episode_meant(one.context, one.request_context(here, session).query) == meant
     for known, told in [
         (Known(), "no episode is open"),
         (Known([episode("a", here), episode("b", here)]), "2 episodes are"),
     ]:
         one = service(repo, known)
         with pytest.raises(UsageError, match=f"{told}.* in {here}; say which one is meant with --session"):
-            one.episode_meant(one.request_context(here).query)
+            episode_meant(one.context, one.request_context(here).query)
 
 
 # ---------------------------------------------------------------- the published schema

@@ -34,7 +34,9 @@ from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn
 from brief.notices.read_receipts import mark_acknowledged
 from brief.notices.writing import create, preview, set_done
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.sections.episode_meant import episode_meant
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 
@@ -145,7 +147,7 @@ async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> 
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
-        session = service.episode_meant(request.query)
+        session = episode_meant(service.context, request.query)
         found = find(request.notice_folders, asked.slug)
         _, notice = content(found.file)
         if not may_be_acknowledged(notice):

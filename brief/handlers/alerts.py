@@ -16,8 +16,9 @@ from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.notices.finding import content, find
+from brief.request import RequestContext
 from brief.sections.alerts import judged, listed, lock_owners
-from brief.service import RepositoryService, RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 

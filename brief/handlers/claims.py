@@ -11,6 +11,7 @@ from brief.core.model.wire import Wire
 from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below, relative_tasks
 from brief.core.text.sanitize import clean
 from brief.handlers.shape import Positional, SessionInputs, Words
+from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
@@ -57,7 +58,7 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
 
     def work() -> Announced:
         request = service.request_context(asked.root, asked.session)
-        meant = service.episode_meant(request.query)
+        meant = episode_meant(service.context, request.query)
         scope = tuple(_inside(path, request.here.root) for path in asked.scope)
         claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
         service.board.hear(meant, service.now())
@@ -73,7 +74,7 @@ async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
     """End a claim, or every one of the episode."""
 
     def work() -> Released:
-        meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+        meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
         released = service.board.release(meant, asked.name)
         service.board.hear(meant, service.now())
         return Released(released=released)

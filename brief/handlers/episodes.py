@@ -15,7 +15,9 @@ from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, elapsed
 from brief.handlers.shape import Inputs, SessionInputs
 from brief.handlers.succession import find_predecessor, hand_over_notices
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.sections.episode_meant import episode_meant
+from brief.service import RepositoryService
 from brief.sessions.handover import leave
 from brief.sessions.processes import find_process, has_no_process
 from brief.support.daemon_threads import in_thread
@@ -99,7 +101,7 @@ async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEp
     """Close the episode that is meant."""
 
     def work() -> OneEpisode:
-        meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+        meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
         reason, now = clean(asked.reason), service.now()
         if asked.pid is None:
             return OneEpisode(episode=service.board.close(meant, reason, now))

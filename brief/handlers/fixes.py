@@ -16,9 +16,10 @@ from brief.core.sessions.episode import Episode
 from brief.core.text.sanitize import wire
 from brief.notices.store import NoticeSnapshot
 from brief.notices.told_fixes import Bugs
+from brief.request import RequestContext
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
-from brief.service import RepositoryService, RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 CHECKOUT_FIELD = "checkout"
@@ -56,7 +57,7 @@ def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -
 def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
     """The same of the bug-deps that a brief was just composed from; whatever fails is tried again at the next one."""
     folders = request.notice_folders
-    snapshot = service.latest_notices.get(folders)
+    snapshot = service.notices.latest(folders)
     if snapshot is None or service.fixes.is_told(folders, bugs := _bugs(snapshot)):
         return
 

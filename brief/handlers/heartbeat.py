@@ -26,7 +26,8 @@ from brief.handlers.outbox import PromptToSubmit, concluded, due_at, handed_out
 from brief.handlers.session_context import alerts_told, brief_told
 from brief.handlers.shape import Inputs
 from brief.handlers.waking import owes_brief, rules_for
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.sessions.activity import Scope
 from brief.sessions.channel_scope import scope_of_mod
 from brief.sessions.client_records import client_folder

@@ -18,7 +18,8 @@ from brief.handlers.outbox import concluded
 from brief.handlers.session_context import alerts_told, brief_told
 from brief.handlers.shape import SessionInputs
 from brief.handlers.waking import is_woken, owes_brief, rules_of
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.sessions.handover import leave, note_client
 from brief.support.daemon_threads import in_thread
 

@@ -22,8 +22,10 @@ from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.shape import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
+from brief.request import RequestContext
 from brief.sections.alerts import lock_owners, unlooked_folders
-from brief.service import RepositoryService, RequestContext
+from brief.sections.episode_meant import episode_meant
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 
@@ -125,7 +127,7 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
 
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        session = None if asked.force and asked.session is None else service.episode_meant(request.query)
+        session = None if asked.force and asked.session is None else episode_meant(service.context, request.query)
         released = release(
             request.notice_folders,
             asked.component,

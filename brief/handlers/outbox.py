@@ -11,7 +11,8 @@ from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out
 from brief.core.wakes.state import Change, Outcome, Prompt, WakeState, offered, recomposed, tidied, told_outcome
 from brief.handlers.aside import aside
 from brief.handlers.waking import composed_wake
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.delivery import if_unread
 

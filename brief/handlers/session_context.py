@@ -22,10 +22,11 @@ from brief.core.wakes.state import Entry, Step, briefed
 from brief.handlers.archiving import archive_expired
 from brief.handlers.aside import aside
 from brief.notices.read_receipts import mark_seen, seen
+from brief.request import RequestContext
 from brief.sections.alerts import judged, without_acknowledged
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
-from brief.service import RepositoryService, RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.delivery import Note
 

@@ -12,7 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from brief.core.model.errors import ANSWERED, NOT_ALL_READ
 from brief.core.model.wire import Wire
-from brief.service import PRIMARY, RepositoryService
+from brief.request import PRIMARY
+from brief.service import RepositoryService
 
 _UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
 

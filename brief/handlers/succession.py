@@ -14,7 +14,8 @@ from brief.core.sessions.episode import Episode, Process
 from brief.core.sessions.life import MOST_CLOSED
 from brief.core.sessions.succession import predecessor
 from brief.notices.inheritance import heir_of, pass_on
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ def hand_over_notices(service: RepositoryService, folders: tuple[str, ...]) -> N
 def hand_over_notices_soon(service: RepositoryService, request: RequestContext) -> None:
     """The same, of the folders from which a brief was just composed."""
     folders = request.notice_folders
-    snapshot = service.latest_notices.get(folders)
+    snapshot = service.notices.latest(folders)
     successors = service.board.successors()
     if snapshot is not None and any(heir_of(notice, successors) for notice in snapshot.notices):
         service.handing_over = asyncio.ensure_future(in_thread(lambda: hand_over_notices(service, folders)))

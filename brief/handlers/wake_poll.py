@@ -16,7 +16,8 @@ from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.heartbeat import MindedInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, handed_out
 from brief.handlers.waking import rules_for
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.sessions.activity import Scope
 from brief.sessions.channel_scope import scope_of_hook
 from brief.sessions.client_records import client_folder

@@ -18,7 +18,9 @@ from brief.core.wakes.state import Change, WakeState, prompted, queued, unchange
 from brief.handlers.outbox import due_at
 from brief.handlers.shape import Inputs, SessionInputs
 from brief.handlers.waking import composed_wake, rules_for, rules_of
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.sections.episode_meant import episode_meant
+from brief.service import RepositoryService
 from brief.sessions.wakes import LedgerLine
 from brief.support.daemon_threads import in_thread
 
@@ -229,7 +231,7 @@ async def _changed(
         if asked.repository:
             everybody()
             return _all(service)
-        meant = service.episode_meant(query)
+        meant = episode_meant(service.context, query)
         service.board.wakes.change(meant, service.now(), one, durable=True)
         return _all(service, meant)
 
@@ -257,7 +259,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
 
 def _look_of_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
     """The look for the episode that is meant, at the checkout where it is open."""
-    meant = service.episode_meant(service.request_context(asked.root, asked.session).query)
+    meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
     episode = service.board.opened(meant)
     return service.request_context(episode.checkout, meant)
 

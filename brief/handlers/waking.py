@@ -14,7 +14,8 @@ from brief.core.wakes.state import Prompt, owes_with_prompt, prompted
 from brief.core.wakes.wake_text import wake_text
 from brief.handlers.session_context import shown_to
 from brief.policy import switch_reason
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 

@@ -79,6 +79,28 @@ class NoticeStore:
         return outcomes, is_lasting
 
 
+class NoticeStores:
+    """The stores of one repository, one for each set of folders, and the snapshot that each read last. Thread safe."""
+
+    def __init__(self) -> None:
+        self._stores: dict[tuple[str, ...], NoticeStore] = {}
+        self._latest: dict[tuple[str, ...], NoticeSnapshot] = {}
+
+    def read(self, folders: tuple[str, ...]) -> NoticeSnapshot:
+        """All notices of the folders as their files are now."""
+        return self.read_signed(folders)[1]
+
+    def read_signed(self, folders: tuple[str, ...]) -> tuple[Hashable, NoticeSnapshot]:
+        """The same after a signature; see `NoticeStore.read_signed`."""
+        signature, snapshot = self._stores.setdefault(folders, NoticeStore(folders)).read_signed()
+        self._latest[folders] = snapshot
+        return signature, snapshot
+
+    def latest(self, folders: tuple[str, ...]) -> NoticeSnapshot | None:
+        """What was read of the folders last; None before the first reading."""
+        return self._latest.get(folders)
+
+
 def _parse(file: NoticeFile) -> _Outcome:
     """The notice in the file or why there is none; raises FileNotFoundError, UnreadableFileError."""
     try:

@@ -23,6 +23,7 @@ from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import tell_fixes_soon
 from brief.handlers.succession import hand_over_notices_soon
 from brief.policy import read_policy
+from brief.request import RequestContext
 from brief.server.holder import Holder
 from brief.server.http import build
 from brief.server.last_line import LineKeeper
@@ -36,7 +37,7 @@ from brief.server.shutdown import Stopping
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.server.wake_scheduler.schedule import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
-from brief.service import RepositoryService, RequestContext
+from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.recovery import recover

@@ -15,7 +15,7 @@ from brief.core.model.brief import Brief
 from brief.core.model.errors import SupersededError
 from brief.fastpath.proof import FILE, open_folder
 from brief.fastpath.statusline import is_plain, line_file
-from brief.service import RequestContext
+from brief.request import RequestContext
 from brief.support.fence import refuse_if_superseded
 
 RENEW_SECONDS = 5.0

@@ -14,7 +14,8 @@ from brief.core.wakes.state import Prompt
 from brief.handlers import heartbeat
 from brief.handlers.wakes import wakes_text
 from brief.handlers.waking import composed_wake
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.sessions.database import Database
 from repo_fixture import ANN, BOB
 from sandbox import Lab
@@ -292,7 +293,9 @@ def test_policy_that_cannot_be_read_any_more(place: Woken) -> None:
     place.look()
     place.policy("version: 1\nsession: [")
     assert place.woken(minutes=10) is not None
-    assert "the last good policy stays in force" in " ".join(place.service.request_context(str(place.lab.repo)).notes)
+    assert "a server goes on with what it read last" in " ".join(
+        place.service.request_context(str(place.lab.repo)).notes
+    )
     place.policy("version: 1\nsession:\n  brief_on_interval: yes please\n")
     assert (place.look().switch, place.look().wakes) == ("off", "off")
 

@@ -14,7 +14,8 @@ from brief.core.model.errors import ConflictError, NotFoundError
 from brief.core.wakes.state import Prompt
 from brief.handlers import outbox
 from brief.handlers.wakes import wakes_text
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from brief.sessions.database import Database
 from brief.trust import WAKING, Trust
 from repo_fixture import ANN, BEGIN, BOB

@@ -15,7 +15,8 @@ from brief.core.wakes.state import Prompt
 from brief.handlers import heartbeat
 from brief.handlers.wakes import wakes_text
 from brief.handlers.waking import composed_wake
-from brief.service import RepositoryService, RequestContext
+from brief.request import RequestContext
+from brief.service import RepositoryService
 from fake_clock import Clocked, clocked, run
 from repo_fixture import ANN
 from sandbox import Lab

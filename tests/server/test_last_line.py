@@ -13,9 +13,9 @@ import serving
 from brief.core.model.brief import Brief
 from brief.fastpath.locate import Located
 from brief.fastpath.statusline import last_known, line_file
+from brief.request import RequestContext
 from brief.server import last_line
 from brief.server.last_line import KEPT_DAYS, RENEW_SECONDS, TIDY_SECONDS, LineKeeper
-from brief.service import RequestContext
 from sandbox import Lab, until
 
 

@@ -14,9 +14,10 @@ import pytest
 
 from brief.core.wakes.state import Prompt
 from brief.handlers.waking import composed_wake
+from brief.request import RequestContext
 from brief.server.wake_scheduler import schedule as module
 from brief.server.wake_scheduler.schedule import Schedule
-from brief.service import RepositoryService, RequestContext
+from brief.service import RepositoryService
 from fake_clock import Clocked, clocked, run
 from repo_fixture import ANN, BEGIN, BOB
 from sandbox import Lab, until

@@ -10,11 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal, Self
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, model_validator
 
 from brief.core.model.level import Level
 from brief.core.model.wire import Moment, Wire
