@@ -266,7 +266,7 @@ def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> 
     }
     assert section["status"] == "partial"
     assert section["data"]["count"] == 1
-    assert "servers/1.json is no entry of a server" in section["reason"]
+    assert "servers/1.json is not a server's entry" in section["reason"]
 
 
 def test_a_superseded_server_tells_its_board_and_its_holders(lab: Lab) -> None:

@@ -1,1 +1,1 @@
-"""The other clones of a repository on this machine: their servers found, and asked who is there."""
+"""The other clones of a repository on this machine: find their servers and ask them for their boards."""

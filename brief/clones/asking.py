@@ -1,4 +1,4 @@
-"""One question to another server: who is on its own boards; and whatever comes back, told as a board."""
+"""Ask another server for the sessions on its own boards, and describe any outcome as a board."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ ASK_SECONDS = 0.25
 MOST_BYTES = 4 * 1024 * 1024
 
 Kind = Literal["clone", "server"]
-"""Whose server it is: that of a clone, or another server of this very repository, which was or has a successor."""
+"""Whose server it is: a clone's, or another one of this same repository, which precedes or succeeds this server."""
 
 NeighbourCondition = Literal["ready", "silent", "refused", "superseded", "other-version"]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another server of the same history, or of this very repository: its board, its peers, and what of them could not be read."""
+    """Another server of the same history or the same repository: its board and its peers.
+
+    `gap` is a sentence about what could not be read, None if everything was.
+    """
 
     board: Board
     peers: tuple[Peer, ...] = ()
@@ -36,7 +39,7 @@ class Neighbour:
 
 
 def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone") -> Neighbour:
-    """Ask one server, for at most `seconds`. Never raises; what cannot be read is told."""
+    """Ask one server, for at most `seconds`. Never raises: a failure is a neighbour whose condition says so."""
     question = [("root", entry.root or entry.common_dir), ("local", "true")]
     try:
         request = request_of("GET", "/peers", question)
@@ -49,35 +52,35 @@ def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone")
         return unread(entry, "refused", str(fault), kind)
     except OSError as fault:
         return unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}", kind)
-    return _understood(entry, answer, kind)
+    return _read_answer(entry, answer, kind)
 
 
 def unread(entry: Entry, condition: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
-    """A server of whose boards nothing is known."""
+    """The neighbour for a server whose boards could not be read."""
     board = _board(entry, condition, reason, None, kind)
     return Neighbour(board, gap=f"{_name_of(board)} is {condition}: {clean(reason, 400)}")
 
 
 def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
-    """The answer of a server that a newer one has replaced: told as that, with the count if it gave one."""
+    """Mark the answer of a server that a newer one has replaced as superseded. Keeps its count, if it gave one."""
     reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
     return Neighbour(answer.board.model_copy(update={"condition": "superseded", "reason": reason}), answer.peers)
 
 
-def _understood(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
-    told = _told(entry, answer, kind)
+def _read_answer(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
+    neighbour = _read_body(entry, answer, kind)
     if answer.headers.get("majordomus-lease") == "superseded":
         reason = f"epoch {entry.epoch} (pid {entry.pid}) lost its lock and writes nothing more"
-        return Neighbour(_board(entry, "superseded", reason, told.board.count, kind), told.peers)
-    return told
+        return Neighbour(_board(entry, "superseded", reason, neighbour.board.count, kind), neighbour.peers)
+    return neighbour
 
 
-def _told(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
+def _read_body(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
     section, fault = _section(answer)
     if section is None:
         if entry.version == __version__:
             return unread(entry, "refused", fault, kind)
-        versions = f"its server is version {clean(entry.version, 40)} and this one {__version__}"
+        versions = f"its server has version {clean(entry.version, 40)} and this one {__version__}"
         return unread(entry, "other-version", f"{fault}; {versions}", kind)
     if section.data is None:
         return unread(entry, "refused", section.reason or section.headline, kind)
@@ -88,13 +91,13 @@ def _told(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
 
 
 def _section(answer: Answer) -> tuple[PeersSection | None, str]:
-    """The section that came, or None and why what came is none."""
+    """The peers section in the answer, or None and the reason why there is none."""
     if answer.status != 200:
-        return None, f"it answered {answer.status}: {clean(answer.error() or 'no sentence with it', 300)}"
+        return None, f"it answered {answer.status}: {clean(answer.error() or 'it gave no reason', 300)}"
     try:
         return PeersSection.model_validate_json(answer.body), ""
     except ValidationError as fault:
-        return None, f"its answer is no peers section ({clean(str(first_fault(fault)), 300)})"
+        return None, f"its answer is not a peers section ({clean(str(first_fault(fault)), 300)})"
 
 
 def _name_of(board: Board) -> str:

@@ -1,6 +1,6 @@
-"""The servers of this machine: each has an entry, a small JSON file in the folder `servers/` beside the sockets.
+"""The registry of this machine's servers: each has an entry, a small JSON file in `servers/` beside the sockets.
 
-The folder is the user's alone, but what lies in it need not be an entry, nor an entry that is still true.
+The folder belongs to the user alone, but a file in it may not be an entry, or may be out of date.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ ENTRY_SCHEMA: Final = "majordomus.server/v1"
 MOST_BYTES = 65_536
 MOST_ENTRIES = 512
 MAKING_SECONDS = 60.0
-"""An entry that is empty for longer is one whose server was killed while it made it."""
+"""An entry that stays empty for longer was left by a server that was killed while it created it."""
 
 _NAME = re.compile(r"(?:[0-9a-f]{12}-)?[0-9]{1,16}\.json")
-"""The names that servers give their entries: nothing else in the folder is opened or removed."""
+"""The names that servers give their entries. No other file in the folder is opened or removed."""
 
 _SPELLED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
-"""A byte of a path that is no UTF-8, as `wire` spells it."""
+"""A byte of a path that is not UTF-8, as `wire` escapes it."""
 
 CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
 
 
 class Entry(Wire):
-    """A server, as it says itself. Names are spelled as on the wire; `root` is a checkout that it can be asked about.
+    """A server, as it describes itself. Names are spelled as on the wire; `root` is a checkout to ask it about.
 
-    `root_commits` is null while they are not known, and empty before the first commit. `folder` tells the git folder
-    from every other on this machine, also after it was moved; null where that could not be looked at.
+    `root_commits` is null while they are unknown, and empty before the first commit. `folder` identifies the git folder
+    on this machine, even after it was moved; null if it could not be read.
     """
 
     model_config = ConfigDict(strict=True, populate_by_name=True, serialize_by_alias=True)
@@ -68,14 +68,14 @@ class Entry(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The entries of servers that may answer, the oldest first, and a sentence for each file that is no entry."""
+    """The entries of servers that may answer, oldest first, and a sentence for each file that is not an entry."""
 
     entries: tuple[Entry, ...]
     faults: tuple[str, ...]
 
 
 def folder_id(common_dir: str) -> str | None:
-    """What tells a git folder from every other on this machine, wherever it is moved; None where it cannot be told."""
+    """An id that a git folder keeps when it is moved on this machine: device and inode. None if it cannot be read."""
     try:
         found = os.stat(common_dir)
     except OSError:
@@ -84,9 +84,9 @@ def folder_id(common_dir: str) -> str | None:
 
 
 def read_entries(folder: str) -> Listed:
-    """Every entry in `folder`; the ones whose server is gone are removed. Blocks on files alone, raises nothing.
+    """Read every entry in `folder`, and remove those whose server is gone. Blocks only on files; never raises.
 
-    Folder and entries must be the user's own; no link is followed, at the folder or in it.
+    The folder and the entries must be the user's own. No link is followed, neither at the folder nor in it.
     """
     try:
         descriptor = open_folder(folder)
@@ -114,31 +114,31 @@ def _listed(folder: str, descriptor: int) -> Listed:
     entries, faults = [], []
     if len(names) > MOST_ENTRIES:
         faults.append(
-            f"{folder} holds {len(names):,} entries, and only {MOST_ENTRIES} are read; remove what is no server"
+            f"{folder} has {len(names):,} entries, of which {MOST_ENTRIES} were read; remove those without a server"
         )
     for name in names[:MOST_ENTRIES]:
         try:
             entry = _live(name, descriptor, sockets)
         except (UnreadableFileError, UnprovenError) as fault:
-            faults.append(f"{folder}/{name} is no entry of a server ({fault}); remove it")
+            faults.append(f"{folder}/{name} is not a server's entry ({fault}); remove it")
         else:
             entries += [entry] if entry is not None else []
     return Listed(tuple(sorted(entries, key=lambda entry: entry.epoch)), tuple(faults))
 
 
 def _live(name: str, folder: int, sockets: str) -> Entry | None:
-    """The entry of this name; None where it is just being made, or its server is gone and it was removed.
+    """The entry in a file. None if it is still being written, or was removed because its server is gone.
 
-    It may name no socket but its own, in the folder `sockets`: nothing is asked at any other, nor looked for there.
+    An entry must name its own socket, in the folder `sockets`: no other socket is asked or even looked up.
     """
     if not _NAME.fullmatch(name):
-        raise UnreadableFileError("no server gives its entry such a name")
+        raise UnreadableFileError("servers do not use such a name")
     try:
         found, content = _read(name, folder)
     except FileNotFoundError:
         return None
     if not content:
-        if abs(time.time() - found.st_mtime) > MAKING_SECONDS:  # one from the future is not just being made
+        if abs(time.time() - found.st_mtime) > MAKING_SECONDS:  # an entry from the future is not being written either
             _remove(name, folder, stamp_of(found))
         return None
     try:
@@ -146,7 +146,7 @@ def _live(name: str, folder: int, sockets: str) -> Entry | None:
     except ValidationError as fault:
         raise UnreadableFileError(str(first_fault(fault))) from None
     if not _names_own_socket(entry, sockets):
-        raise UnreadableFileError("socket: it is not that of its own repository and epoch")
+        raise UnreadableFileError("its socket is not the one of its repository and epoch")
     if is_gone(entry):
         _remove(name, folder, stamp_of(found))
         return None
@@ -160,13 +160,13 @@ def _names_own_socket(entry: Entry, sockets: str) -> bool:
 
 
 def _read(name: str, folder: int) -> tuple[os.stat_result, bytes]:
-    """What was looked at and its content; raises FileNotFoundError, UnprovenError, UnreadableFileError."""
+    """The stat result and content of a file. Raises FileNotFoundError, UnprovenError, UnreadableFileError."""
     try:
         descriptor = open_file(name, folder)
     except (FileNotFoundError, UnprovenError):
         raise
     except OSError as fault:
-        raise UnreadableFileError(f"cannot be looked at: {reason_of(fault)}") from fault
+        raise UnreadableFileError(f"cannot be opened: {reason_of(fault)}") from fault
     try:
         return os.fstat(descriptor), read_descriptor(descriptor, MOST_BYTES)
     finally:
@@ -174,23 +174,24 @@ def _read(name: str, folder: int) -> tuple[os.stat_result, bytes]:
 
 
 def is_gone(entry: Entry) -> bool:
-    """Whether the server has ended: its process is proven gone, and nobody listens at its socket.
+    """Whether the server has ended: its process is proven gone, and nobody listens on its socket.
 
-    One alone proves nothing: a server may be of a container that names no process table, and one that ends still runs.
+    One alone proves nothing: a server in a container may name no process table, and a server that is shutting down
+    still runs.
     """
     process = entry.model_dump(include={"pid", "process_start", "boot_id", "process_table"})
     return recorded_process(process) is ABSENT and not is_listening(entry.socket)
 
 
 def is_listening(path: str) -> bool:
-    """Whether somebody takes calls at a socket, or may: only a refusal and a missing file say no."""
+    """Whether somebody listens on a socket, or may. False only if the socket is missing or refuses."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(0)
             probe.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
         return False
-    except OSError:  # a full backlog, or a socket that is not ours to open: somebody is there
+    except OSError:  # a full backlog, or a socket that we may not open: somebody listens
         return True
     return True
 

@@ -1,4 +1,4 @@
-"""Which repositories are clones of each other: their histories begin with the same commits."""
+"""Which repositories are clones of each other: those whose histories begin with the same commits."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ LEARN_SECONDS = 60.0
 def are_clones(ours: AbstractSet[str], theirs: AbstractSet[str]) -> bool:
     """Whether the root commits of one repository are among those of the other.
 
-    They need not be equal: a clone that merged another history in has the roots of that one too.
+    The sets need not be equal: a clone that has merged another history also has the roots of that one.
     """
     return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
 
 
 class RootCommits:
-    """The root commits of one repository: None until they are known, then with `reason`. Safe to read from any thread."""
+    """The root commits of one repository. While `known` is None, `reason` says why. May be read from any thread."""
 
     def __init__(self, common_dir: str) -> None:
         self._common_dir = common_dir
         self.known: frozenset[str] | None = None
-        self.reason = "git has not told them yet"
+        self.reason = "git has not listed them yet"
         self.settled = False
 
     def learn(self, deadline_s: float = LEARN_SECONDS) -> None:
-        """Ask git, which may take long. Settled is what need not be asked again: known roots, and too long a history."""
+        """Ask git, which may take long. Sets `settled` if asking again is useless: known roots, or too long a history."""
         try:
             found = root_commits(self._common_dir, deadline_s)
         except GitTimeoutError as fault:

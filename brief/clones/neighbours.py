@@ -1,4 +1,4 @@
-"""All other servers of one history, asked at the same time, not more often than every second."""
+"""All other servers of one history, asked at the same time and at most once a second."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRACE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """What the other servers said `age_s` seconds ago. `gaps` are sentences: what keeps it from being all there is."""
+    """The answers of the other servers, `age_s` seconds old. `gaps` are sentences about what may be missing."""
 
     neighbours: tuple[Neighbour, ...]
     gaps: tuple[str, ...]
@@ -29,9 +29,9 @@ class Neighbourhood:
 
 
 class Neighbours:
-    """The other servers of the history of `common_dir`, and of that very folder, found in `folder`, seen from the server of `epoch`.
+    """The other servers of the history of `common_dir`, and of that folder itself, as seen by the server of `epoch`.
 
-    Thread safe; who asks while others are being asked waits for that answer. `monotonic` gives seconds.
+    Their entries are in `folder`. Thread-safe: a caller waits for a round under way. `monotonic` returns seconds.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Neighbours:
         self._silent: dict[str, float] = {}
 
     def read(self) -> Neighbourhood:
-        """Everybody's boards, at most a second old. Blocks for a little more than 250 ms at most."""
+        """The boards of all neighbours, at most a second old. Blocks for at most a little more than 250 ms."""
         with self._lock:
             now = self._monotonic()
             if self._last is None or not 0 <= now - self._asked < FRESH_SECONDS:
@@ -62,15 +62,15 @@ class Neighbours:
 
     def _read(self, now: float) -> Neighbourhood:
         listed = read_entries(self._folder)
-        kin, gaps = self._kin(listed.entries)
+        kin, gaps = self._select_kin(listed.entries)
         left_out = len(kin) - MOST_ASKED
         if left_out > 0:
-            gaps.append(f"{left_out} more servers of clones were not asked, since {MOST_ASKED} are at once")
-        neighbours = self._told(kin[:MOST_ASKED], now)
+            gaps.append(f"{left_out} more servers of clones were not asked: {MOST_ASKED} is the limit")
+        neighbours = self._ask(kin[:MOST_ASKED], now)
         return Neighbourhood(neighbours, tuple(clean(gap, 600) for gap in (*gaps, *listed.faults)))
 
-    def _kin(self, entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
-        """The entries of our history but for our own, and for each that may be of it why that cannot be told."""
+    def _select_kin(self, entries: Sequence[Entry]) -> tuple[list[Entry], list[str]]:
+        """The other entries of our history, and a sentence about those of which that is unknown."""
         _, epoch = self._own
         kin, gaps, others = [], [], 0
         ours = self._roots.known
@@ -80,57 +80,57 @@ class Neighbours:
             elif ours is None:
                 others += 1
             elif entry.root_commits is None:
-                gaps.append(f"the server of {entry.common_dir} has not told its root commits, so it may be of a clone")
+                gaps.append(f"the server of {entry.common_dir} has not named its root commits, so it may be a clone's")
             elif are_clones(ours, frozenset(entry.root_commits)):
                 kin.append(entry)
         if others:
             gaps.append(
-                f"{others} of the servers on this machine may be of clones, which cannot be told while the "
-                f"root commits of this repository are not known: {self._roots.reason}"
+                f"{others} of the servers on this machine may be clones', which is unknown as long as the "
+                f"root commits of this repository are: {self._roots.reason}"
             )
         return kin, gaps
 
-    def _told(self, kin: Sequence[Entry], now: float) -> tuple[Neighbour, ...]:
-        """Everybody asked but those whose silence is remembered, by the paths of their boards."""
+    def _ask(self, kin: Sequence[Entry], now: float) -> tuple[Neighbour, ...]:
+        """Ask all but those that were silent lately. Sorted by the paths of their boards."""
         waited = {path: now - since for path, since in self._silent.items()}
         quiet = {path: seconds for path, seconds in waited.items() if 0 <= seconds < SILENT_SECONDS}
-        told = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._kind)
+        answers = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._kind)
         self._silent = {path: self._silent[path] for path in quiet}
-        self._silent |= {entry.socket: now for entry, answer in told if answer.board.condition == "silent"}
-        told += [
+        self._silent |= {entry.socket: now for entry, answer in answers if answer.board.condition == "silent"}
+        answers += [
             (entry, _remembered(entry, quiet[entry.socket], self._kind(entry)))
             for entry in kin
             if entry.socket in quiet
         ]
         newest = self._newest(kin)
         seen = [
-            superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer for entry, answer in told
+            superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer for entry, answer in answers
         ]
         return tuple(sorted(seen, key=lambda neighbour: neighbour.board.path or ""))
 
     def _is_of_our_folder(self, entry: Entry) -> bool:
-        """Whether it serves our very git folder: by its path, or by its inode where the folder was moved."""
+        """Whether it serves our own git folder: by its path, or by its inode if the folder was moved."""
         return entry.common_dir == self._own[0] or (entry.folder is not None and entry.folder == self._folder_id)
 
     def _kind(self, entry: Entry) -> Kind:
         return "server" if self._is_of_our_folder(entry) else "clone"
 
     def _newest(self, kin: Sequence[Entry]) -> dict[str, int]:
-        """The newest epoch of each repository: an older server of it is superseded, even if it does not know it yet."""
+        """The newest epoch of each repository. Its older servers are superseded, even if they do not know it yet."""
         newest = dict((self._own,))
         for entry in kin:
             newest[entry.common_dir] = max(entry.epoch, newest.get(entry.common_dir, 0))
         return newest
 
 
-def _is_clone(entry: Entry) -> Kind:  # noqa: ARG001 - whichever it is
+def _always_clone(entry: Entry) -> Kind:  # noqa: ARG001 - every entry
     return "clone"
 
 
 def ask_all(
-    entries: Sequence[Entry], seconds: float = ASK_SECONDS, kind: Callable[[Entry], Kind] = _is_clone
+    entries: Sequence[Entry], seconds: float = ASK_SECONDS, kind: Callable[[Entry], Kind] = _always_clone
 ) -> list[tuple[Entry, Neighbour]]:
-    """Ask each in a thread of its own, and wait for them all a little longer than each may take."""
+    """Ask each server in a thread of its own, and wait for all of them a little longer than each may take."""
     answers: dict[int, Neighbour] = {}
 
     def ask(at: int) -> None:
@@ -142,7 +142,7 @@ def ask_all(
     end = time.monotonic() + seconds + _GRACE_SECONDS
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
-    late = f"what its server sent was not read within {seconds * 1000:.0f} ms"
+    late = f"the answer of its server was not read within {seconds * 1000:.0f} ms"
     return [(entry, answers.get(at) or unread(entry, "silent", late, kind(entry))) for at, entry in enumerate(entries)]
 
 

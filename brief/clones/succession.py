@@ -1,4 +1,4 @@
-"""What a superseded server knows of its repository: its own board, and that of the server which holds it now."""
+"""What a superseded server can report: its own board, and that of the server that now holds the repository."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from brief.clones.neighbours import Neighbourhood
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.lease import NoServerError, read_lease
 
-OUT_OF_REACH = "this server is superseded, so its own board is out of reach of what the repository gathers"
-"""The sentence by which its peers are always partial."""
+OUT_OF_REACH = "this server is superseded, so its own board is out of reach of the other sessions of the repository"
+"""The sentence for which its peers are always partial."""
 
 
 def ask_successor(common_dir: str, root: str, epoch: int) -> Neighbourhood:
-    """The board of the server that took `common_dir` after `epoch`; `root` is one of the checkouts.
+    """The board of the server that took over `common_dir` after `epoch`. `root` is one of the checkouts.
 
-    One hop: it is asked for its own board alone, and so asks nobody in turn.
+    One hop: the successor is asked only for its own board, and so asks nobody in turn.
     """
     try:
         entry = _successor(common_dir, epoch).model_copy(update={"root": wire(root)})
@@ -30,7 +30,7 @@ def ask_successor(common_dir: str, root: str, epoch: int) -> Neighbourhood:
 
 
 def _successor(common_dir: str, epoch: int) -> Entry:
-    """The holder as its lease names it; raises NoServerError."""
+    """The holder that the lease names. Raises NoServerError."""
     record = read_lease(common_dir)
     if record["epoch"] <= epoch:
         raise NoServerError("nobody has taken the lease since; run majordomus serve ensure")

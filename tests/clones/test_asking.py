@@ -95,17 +95,17 @@ BRIEF = json.dumps({"schema": "majordomus.brief/v1", "line": "peers 0", "section
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"", "no peers section"),
-        (b"\x00\xff", "no peers section"),
-        (b"[" * 100_000, "no peers section"),
-        (b"null", "no peers section"),
-        (BRIEF, "no peers section"),
-        (b'{"name": "peers", "status": "read", "headline": "0 others"}', "no peers section"),
+        (b"", "not a peers section"),
+        (b"\x00\xff", "not a peers section"),
+        (b"[" * 100_000, "not a peers section"),
+        (b"null", "not a peers section"),
+        (BRIEF, "not a peers section"),
+        (b'{"name": "peers", "status": "read", "headline": "0 others"}', "not a peers section"),
     ],
     ids=["nothing", "garbage", "deep", "null", "another repository's brief", "a count of nobody"],
 )
 def test_rubbish_is_refused(lab: Lab, body: bytes, why: str) -> None:
-    """What is no peers section is never taken for an empty one."""
+    """What is not a peers section is never taken for an empty one."""
     made = entry(lab.runtime)
     neighbour = asked(made, saying(made, body))
     assert (neighbour.board.condition, neighbour.board.count, neighbour.peers) == ("refused", None, ())

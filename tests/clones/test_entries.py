@@ -165,7 +165,7 @@ def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: 
         with pytest.raises(BlockingIOError):
             listener.accept()
     assert found.entries == ()
-    assert "socket: it is not that of its own repository and epoch" in found.faults[0]
+    assert "its socket is not the one of its repository and epoch" in found.faults[0]
     assert path.exists()
 
 
@@ -224,7 +224,7 @@ def test_only_names_of_entries_are_removed(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     (folder / "letter.json").touch()
     os.utime(folder / "letter.json", (0, 0))
-    assert "no server gives its entry such a name" in read_entries(str(folder)).faults[0]
+    assert "servers do not use such a name" in read_entries(str(folder)).faults[0]
     assert (folder / "letter.json").exists()
 
 
@@ -235,7 +235,7 @@ def test_a_flood_of_entries_is_bounded(lab: Lab, folder: Path, monkeypatch: pyte
         listed(lab.runtime, entry(lab.runtime, epoch=number))
     found = read_entries(str(folder))
     assert len(found.entries) == 2
-    assert "holds 3 entries, and only 2 are read" in found.faults[0]
+    assert "has 3 entries, of which 2 were read" in found.faults[0]
 
 
 def test_a_folder_that_is_none_is_told(folder: Path) -> None:

@@ -158,7 +158,7 @@ def test_unknown_root_commits_are_a_gap(street: Street) -> None:
     asked = street.answering(entry(street.lab.runtime), "e1")
     hood = street.neighbours.read()
     assert hood.neighbours == ()
-    assert "1 of the servers on this machine may be of clones" in hood.gaps[0]
+    assert "1 of the servers on this machine may be clones'" in hood.gaps[0]
     assert "git hangs" in hood.gaps[0]
     assert asked == []
 
@@ -166,7 +166,7 @@ def test_unknown_root_commits_are_a_gap(street: Street) -> None:
 def test_a_server_that_does_not_know_its_own_is_a_gap(street: Street) -> None:
     """A server that has not told its root commits may be of a clone."""
     listed(street.lab.runtime, entry(street.lab.runtime, "young", roots=None))
-    assert "young/.git has not told its root commits" in street.neighbours.read().gaps[0]
+    assert "young/.git has not named its root commits" in street.neighbours.read().gaps[0]
 
 
 def test_a_file_that_is_no_entry_is_a_gap(street: Street) -> None:
@@ -175,7 +175,7 @@ def test_a_file_that_is_no_entry_is_a_gap(street: Street) -> None:
     folder.mkdir()
     (folder / "\x1b[31m1.json").write_text("{")
     (gap,) = street.neighbours.read().gaps
-    assert "is no entry of a server" in gap
+    assert "is not a server's entry" in gap
     assert "\x1b" not in gap
 
 
@@ -186,7 +186,7 @@ def test_more_clones_than_are_asked_are_told(street: Street, monkeypatch: pytest
         street.answering(entry(street.lab.runtime, name), name)
     hood = street.neighbours.read()
     assert [neighbour.board.name for neighbour in hood.neighbours] == ["a"]
-    assert hood.gaps == ("2 more servers of clones were not asked, since 1 are at once",)
+    assert hood.gaps == ("2 more servers of clones were not asked: 1 is the limit",)
 
 
 def test_an_answer_that_is_read_too_slowly_is_silence(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
