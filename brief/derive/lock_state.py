@@ -18,8 +18,9 @@ from pydantic import NonNegativeInt, PositiveInt, ValidationError
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire
-from brief.support.files import UnreadableFileError, read_bounded, reason_of
-from brief.support.state_folder import refuse_unproven
+from brief.fastpath.proof import UnprovenError, check, open_file
+from brief.support.files import UnreadableFileError, reason_of
+from brief.support.state_folder import read_own, refuse_unproven
 
 _MOST = 65_536
 _PROC_LOCKS = "/proc/locks"
@@ -93,9 +94,11 @@ def _state_of(names: Names, fault: str | None, *, held: bool) -> DeriveState:
 def _read(path: str) -> tuple[Names, str | None]:
     """The content of `derive.json`, and what is wrong with it."""
     try:
-        return Names.model_validate_json(read_bounded(path, _MOST)), None
+        return Names.model_validate_json(read_own(path, _MOST)), None
     except FileNotFoundError:
         return Names(), None
+    except UnprovenError as error:
+        return Names(), str(error)
     except UnreadableFileError as error:
         return (Names(), f"derive.json {error}, so it is unknown who holds the lock and who waits")
     except ValidationError as error:
@@ -124,9 +127,12 @@ def _is_held(lock: str, *, claimed: bool) -> bool:
     one, the lock itself is tried.
     """
     try:
-        found = os.stat(lock)
+        found = os.stat(lock, follow_symlinks=False)
+        check(found, lock, is_folder=False)
     except FileNotFoundError:
         return False
+    except UnprovenError as error:
+        raise DeriveError(str(error)) from error
     except OSError as error:
         raise DeriveError(f"{lock} cannot be accessed: {reason_of(error)}") from error
     listed = _listed(found)
@@ -153,9 +159,11 @@ def _listed(found: os.stat_result) -> _Listed:
 def _refuses(lock: str) -> bool:
     """Whether the lock is refused to us. A shared attempt for an instant does not disturb a holder."""
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = open_file(lock)
     except FileNotFoundError:
         return False
+    except UnprovenError as error:
+        raise DeriveError(str(error)) from error
     except OSError as error:
         raise DeriveError(f"{lock} cannot be opened: {reason_of(error)}") from error
     try:

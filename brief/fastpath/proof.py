@@ -56,7 +56,10 @@ def open_folder(path: str, parent: int | None = None, *, name: str | None = None
 def open_file(
     path: str, parent: int | None = None, *, flags: int = os.O_RDONLY, name: str | None = None, mend: bool = False
 ) -> int:
-    """Open a regular file that is the user's own. A new file gets the mode 0600. See `open_folder`."""
+    """Open a regular file that is the user's own. A new file gets the mode 0600. See `open_folder`.
+
+    A file that is opened to write must have no other name, which the write would reach too.
+    """
     named = name or path
     try:
         descriptor = os.open(path, flags | FILE, 0o600, dir_fd=parent)
@@ -65,7 +68,8 @@ def open_file(
     except OSError:
         check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=False)
         raise
-    return _proven(descriptor, named, is_folder=False, mode=0o600 if mend else None)
+    is_written = flags & os.O_ACCMODE != os.O_RDONLY
+    return _proven(descriptor, named, is_folder=False, is_written=is_written, mode=0o600 if mend else None)
 
 
 def read_file(folder: str, file: str, most: int) -> bytes:
@@ -77,11 +81,11 @@ def read_file(folder: str, file: str, most: int) -> bytes:
         os.close(descriptor)
 
 
-def open_in(folder: str, file: str) -> int:
+def open_in(folder: str, file: str, *, flags: int = os.O_RDONLY, mend: bool = False) -> int:
     """Open a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
-    parent = open_folder(folder)
+    parent = open_folder(folder, mend=mend)
     try:
-        return open_file(file, parent, name=f"{folder}/{file}")
+        return open_file(file, parent, flags=flags, name=f"{folder}/{file}", mend=mend)
     finally:
         os.close(parent)
 
@@ -109,11 +113,23 @@ def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: boo
         )
 
 
-def _proven(descriptor: int, name: str, *, is_folder: bool, mode: int | None) -> int:
+def check_only_name(found: os.stat_result, name: str, *, unfinished: int = 0) -> None:
+    """Raise UnprovenError if a file has another name, a hard link. `unfinished` names of ours are not counted."""
+    names = found.st_nlink - unfinished
+    if names > 1:
+        raise UnprovenError(
+            f"{name} has {names} names (hard links), so a write would reach the others too, and nothing is read or written "
+            f"there; in a copy of a repository remove {os.path.dirname(name)}, elsewhere put a copy of the file in its place"
+        )
+
+
+def _proven(descriptor: int, name: str, *, is_folder: bool, is_written: bool = False, mode: int | None) -> int:
     """Check a descriptor, and close it if it is refused. A wider mode of ours is reduced to `mode`."""
     try:
         found = os.fstat(descriptor)
         check(found, name, is_folder=is_folder, may_be_wide=mode is not None)
+        if is_written:
+            check_only_name(found, name)
         if mode is not None and found.st_mode & WRITABLE_BY_OTHERS:
             os.fchmod(descriptor, mode)
     except BaseException:

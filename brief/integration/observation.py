@@ -10,7 +10,9 @@ from brief.core.model.brief import IntegrationData, QueueEntry
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire
-from brief.support.files import UnreadableFileError, read_bounded, reason_of, replace
+from brief.fastpath.proof import UnprovenError
+from brief.support.files import UnreadableFileError, reason_of, replace
+from brief.support.state_folder import read_own
 
 SCHEMA: Final = "majordomus.observation/v1"
 _MOST = 8 * 1024 * 1024
@@ -62,9 +64,11 @@ class Observation(Wire):
 def read(path: str) -> Observation | None:
     """Read the observation at `path`. None if there is none yet; raises ObservationError if it cannot be read."""
     try:
-        content = read_bounded(path, _MOST)
+        content = read_own(path, _MOST)
     except FileNotFoundError:
         return None
+    except UnprovenError as error:
+        raise ObservationError(str(error)) from error
     except UnreadableFileError as error:
         raise ObservationError(f"{path} {error}; {_REMEDY}") from error
     try:

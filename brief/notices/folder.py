@@ -167,6 +167,8 @@ def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...]
 
 def is_linked(path: str, name: str) -> str | None:
     """Why nothing may be written into the folder `name` of the folder; None where it may, or it is not there."""
+    if is_of_state(path):
+        return _why_unproven(path, name)
     if os.path.islink(f"{path}/{name}"):
         return f"its folder {name} is a link, and none is followed to write"
     return None
@@ -174,9 +176,23 @@ def is_linked(path: str, name: str) -> str | None:
 
 def leads_out(path: str, name: str) -> str | None:
     """Why the folder `name` of the folder must not be entered; None where it may be, or is not there."""
+    if is_of_state(path):
+        return _why_unproven(path, name)
     inner = f"{path}/{name}"
     if os.path.islink(inner) and not _inside(os.path.realpath(inner), path):
         return f"its folder {name} is a link that leads out of it"
+    return None
+
+
+def _why_unproven(path: str, name: str) -> str | None:
+    """Why a folder of the state, or the one in it, may be somebody else's by now: it may have been swapped under a server."""
+    try:
+        check(os.lstat(path), path, is_folder=True)
+        check(os.lstat(f"{path}/{name}"), f"its folder {name}", is_folder=True)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return reason_of(error).removeprefix(f"{path} ")
     return None
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from brief.core.notices.slug import digest
 from brief.core.text.sanitize import wire
-from brief.fastpath.proof import open_file
+from brief.fastpath.proof import open_folder, open_in
 from brief.notices.folder_lock import NoticeError, hold, told
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import UnreadableFileError, read_descriptor
@@ -57,7 +57,9 @@ def _add(state_dir: str, session_id: str | None, marks: Collection[bytes]) -> fr
     path = receipts_path(state_dir, session_id)
     with told(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = open_file(path, flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mend=True)
+        descriptor = open_in(
+            os.path.dirname(path), os.path.basename(path), flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mend=True
+        )
     try:
         hold(descriptor, path)
         with told(path):
@@ -90,15 +92,22 @@ def prune_seen(state_dir: str, now: datetime) -> int:
     """
     refuse_unproven(state_dir)
     removed = 0
-    for path in _older(f"{state_dir}/seen", (now - KEPT).timestamp()):
-        refuse_if_superseded()
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-            removed += 1
+    try:
+        folder = open_folder(f"{state_dir}/seen")
+    except OSError:
+        return 0
+    try:
+        for name in _older(folder, (now - KEPT).timestamp()):
+            refuse_if_superseded()
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+                removed += 1
+    finally:
+        os.close(folder)
     return removed
 
 
-def _older(folder: str, oldest: float) -> Iterator[str]:
+def _older(folder: int, oldest: float) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if (
@@ -106,7 +115,7 @@ def _older(folder: str, oldest: float) -> Iterator[str]:
                 and entry.is_file(follow_symlinks=False)
                 and entry.stat(follow_symlinks=False).st_mtime < oldest
             ):
-                yield entry.path
+                yield entry.name
 
 
 def _is_known(session_id: str | None) -> bool:
@@ -119,7 +128,7 @@ def receipts_path(state_dir: str, session_id: str | None) -> str:
 
 
 def _read(path: str) -> bytes:
-    descriptor = open_file(path)
+    descriptor = open_in(os.path.dirname(path), os.path.basename(path))
     try:
         return read_descriptor(descriptor, _MOST)
     finally:

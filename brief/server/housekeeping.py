@@ -13,6 +13,7 @@ from brief.core.policy.settings import Settings
 from brief.handlers.archiving import archive_expired, bring_back_early
 from brief.handlers.fixes import tell_fixes, tell_fixes_in
 from brief.handlers.succession import hand_over_notices
+from brief.notices.folder import is_linked
 from brief.notices.half_moved import make_whole
 from brief.notices.read_receipts import prune_seen
 from brief.sections.alerts import judged
@@ -55,7 +56,8 @@ def tidy(service: RepositoryService) -> None:
                 continue
             tidied.add(what)
             for folder in request.notice_folders:
-                remove_leftovers(f"{folder}/active", now)
+                if is_linked(folder, "active") is None:
+                    remove_leftovers(f"{folder}/active", now)
                 make_whole(folder)
             bring_back_early(service, query)
             archive_expired(service, query, judged(service.context, query))

@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from brief.core.model.brief import Brief
@@ -61,19 +61,19 @@ class LineKeeper:
         if line == brief.line and now - written < RENEW_SECONDS:
             return
         self._kept[path] = (brief.line, now)
-        with contextlib.suppress(OSError, SupersededError):
-            _put(self._folder, path, brief.line + "\n")
-            self._leave_one(session, path)
+        with contextlib.suppress(OSError, SupersededError), _opened(self._folder) as folder:
+            _put(folder, os.path.basename(path), brief.line + "\n")
+            self._leave_one(session, path, folder)
 
-    def _leave_one(self, session: str | None, path: str) -> None:
+    def _leave_one(self, session: str | None, path: str, folder: int) -> None:
         """Remove the line that a session has in the checkout that it left."""
         if session is None:
             return
         before = self._files.get(session)
         self._files[session] = path
-        if before not in (None, path):
+        if before is not None and before != path:
             self._kept.pop(before, None)
-            os.unlink(before)
+            os.unlink(os.path.basename(before), dir_fd=folder)
 
     async def keep_tidy(self, common_dir: str) -> None:
         """Tidy once a minute, for as long as the server lives."""
@@ -88,14 +88,11 @@ class LineKeeper:
         Only files with a name of ours are removed. Raises OSError where the folders cannot be listed: then nothing is.
         """
         listed = {"primary", *(f"worktree-{name}" for name in _linked(common_dir))}
-        folder = open_folder(str(self._folder))
-        try:
+        with _opened(self._folder) as folder:
             for name in self._unwanted(folder, listed):
                 refuse_if_superseded()
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=folder)
-        finally:
-            os.close(folder)
         self._kept = {path: kept for path, kept in self._kept.items() if os.path.lexists(path)}
         self._files = {session: path for session, path in self._files.items() if self._is_open(session)}
 
@@ -131,16 +128,26 @@ def _linked(common_dir: str) -> list[str]:
         return []
 
 
-def _put(folder: Path, path: str, text: str) -> None:
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """The folder, proven at each use: it may have been swapped since it was made. Raises UnprovenError, OSError."""
+    descriptor = open_folder(str(folder))
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _put(folder: int, name: str, text: str) -> None:
     """By rename and with no fsync: after a crash an older line is as good, with its own age."""
     refuse_if_superseded()
-    beside = f"{folder}/.{os.getpid()}-{next(_number)}.tmp"
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600)
+    beside = f".{os.getpid()}-{next(_number)}.tmp"
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)
     try:
         with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         refuse_if_superseded()
-        os.replace(beside, path)
+        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        os.unlink(beside)
+        os.unlink(beside, dir_fd=folder)
         raise

@@ -24,6 +24,7 @@ from brief.core.model.wire_time import wire_time
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, read_lease, state_dir
 from brief.fastpath.process import describe_process
+from brief.fastpath.proof import UnprovenError, open_file
 from brief.fastpath.reach import LOCK, mount_namespace
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
@@ -73,6 +74,8 @@ class Lease:
             descriptor, had_database = _named_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
+        except UnprovenError as fault:
+            raise LeaseError(f"no server can be held: {fault}") from fault
         except OSError as fault:
             raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
@@ -169,7 +172,7 @@ def own_process() -> dict[str, Any]:
 def _lock(path: Path) -> int:
     """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = open_file(str(path), flags=os.O_RDWR | os.O_CREAT)
         try:
             _flock(descriptor)
         except BaseException:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from functools import cache
@@ -20,12 +21,17 @@ from brief.fastpath.proof import (
     UnprovenError,
     check,
     check_git_folder,
+    check_only_name,
     open_file,
     open_folder,
 )
+from brief.support.files import UnreadableFileError, read_descriptor, reason_of
 
 _WITH_FOLDERS = frozenset({"notices", "notes"})
 """Folders whose subfolders are proven too, with the modes of the files in those corrected."""
+
+_WRITTEN_IN_PLACE = re.compile(r".+\.lock|majordomus\.db(-wal|-shm|-journal)?|server\.log")
+"""Files that must have no other name; all else is put in its place by rename, and a write reaches that place alone."""
 
 
 class UnprovenStateError(MajordomusError):
@@ -64,6 +70,23 @@ def refuse_unproven(state_dir: str) -> None:
     prove_state(state_dir)
 
 
+def read_own(path: str, most: int) -> bytes:
+    """The content of a file of at most `most` bytes that is proven where it is opened: it may have been swapped since.
+
+    Raises UnprovenError, FileNotFoundError, UnreadableFileError.
+    """
+    try:
+        descriptor = open_file(path)
+    except (UnprovenError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be opened: {reason_of(error)}") from error
+    try:
+        return read_descriptor(descriptor, most)
+    finally:
+        os.close(descriptor)
+
+
 def is_of_state(folder: str) -> bool:
     """Whether a folder lies directly in a repository's state folder, so that its content must be the user's own."""
     state = os.path.dirname(folder)
@@ -80,7 +103,7 @@ def _prove(folder: str) -> None:
     """Prove a folder, and every file and folder in it."""
     descriptor = open_folder(folder, mend=True)
     try:
-        for name in os.listdir(descriptor):
+        for name in sorted(os.listdir(descriptor)):
             with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, as a temporary file does
                 _prove_entry(folder, name, descriptor)
     finally:
@@ -96,7 +119,15 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
             _prove(path) if name in _WITH_FOLDERS else _mend_all(open_folder(name, parent, name=path, mend=True))
     else:
         check(found, path, is_folder=False, may_be_wide=True)
+        if _WRITTEN_IN_PLACE.fullmatch(name) and found.st_nlink > 1:
+            check_only_name(found, path, unfinished=_unfinished_names(found, parent))
         _mend(name, parent, found)
+
+
+def _unfinished_names(found: os.stat_result, folder: int) -> int:
+    """How many of a file's names are those under which one of ours is made, before it is linked to its place."""
+    names = [name for name in os.listdir(folder) if name.startswith(".") and name.endswith(".tmp")]
+    return sum(os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), found) for name in names)
 
 
 @contextlib.contextmanager

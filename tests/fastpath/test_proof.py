@@ -57,9 +57,25 @@ def test_what_others_may_write_is_not_read(file: Path, which: str) -> None:
     assert read_file(str(file.parent), "file", 100) == b"content"
 
 
-def test_no_descriptor_is_left_open(file: Path) -> None:
+def test_what_has_another_name_is_not_written(file: Path, tmp_path: Path) -> None:
+    """A write, and a mode that is mended, would reach whatever else a hard link names; reading does no harm."""
+    os.link(file, tmp_path / "elsewhere")
+    widen(file)
+    for flags in (os.O_RDWR, os.O_WRONLY | os.O_APPEND | os.O_CREAT):
+        with pytest.raises(UnprovenError, match=rf"{file} has 2 names \(hard links\)"):
+            open_file(str(file), flags=flags, mend=True)
+    assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o666
+    file.chmod(0o600)
+    assert read_file(str(file.parent), "file", 100) == b"content"
+
+
+def test_no_descriptor_is_left_open(file: Path, tmp_path: Path) -> None:
     """Neither of what is read nor of what is refused."""
     before = set(os.listdir("/proc/self/fd"))
+    os.link(file, tmp_path / "elsewhere")
+    with pytest.raises(UnprovenError):
+        open_file(str(file), flags=os.O_RDWR)
+    (tmp_path / "elsewhere").unlink()
     read_file(str(file.parent), "file", 100)
     widen(file)
     with pytest.raises(UnprovenError):

@@ -103,7 +103,7 @@ def test_what_is_no_file_is_a_sentence(tmp_path: Path) -> None:
     """A pipe is not waited for."""
     path = tmp_path / "observation.json"
     os.mkfifo(path)
-    with pytest.raises(ObservationError, match=r"observation\.json is not a regular file; make a new one"):
+    with pytest.raises(ObservationError, match=r"observation\.json is not a regular file, so nothing is read"):
         read(str(path))
 
 

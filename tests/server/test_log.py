@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -168,15 +168,16 @@ def test_every_log_is_the_users_alone(path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(list(path.parent.iterdir())) == logs.KEPT + 1
 
 
-def test_a_link_in_the_logs_place_is_not_followed(path: Path) -> None:
+@pytest.mark.parametrize(("make", "why"), [(Path.symlink_to, "is a symbolic link"), (Path.hardlink_to, "has 2 names")])
+def test_a_link_in_the_logs_place_is_not_followed(path: Path, make: Callable[[Path, Path], None], why: str) -> None:
     """Neither at the start nor in its place later: what the link names stays as it is."""
     target = path.parent / "start-file"
     target.write_text("mine")
     logs.log_to(path)
     path.unlink()
-    path.symlink_to(target)
+    make(path, target)
     log.warning("lost")
     assert target.read_text() == "mine"
-    with pytest.raises(UnprovenError, match="is a symbolic link"):
+    with pytest.raises(UnprovenError, match=why):
         logs.log_to(path)
     assert target.read_text() == "mine"

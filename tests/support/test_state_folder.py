@@ -95,6 +95,33 @@ def test_a_wider_mode_of_ours_is_mended(state: Path, name: str) -> None:
     assert all((state / each).read_text() == each for each in (*FILES, *INNER))
 
 
+IN_PLACE = ("lease.lock", "derive.lock", "majordomus.db", "majordomus.db-wal", "majordomus.db-shm", "server.log")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_written_in_place_has_one_name(state: Path, name: str, tmp_path: Path) -> None:
+    """A write would reach the other name of a hard link; what is only ever replaced by rename may have more."""
+    os.link(state / name, tmp_path / "elsewhere")
+    before = snapshot(state)
+    if name in IN_PLACE:
+        with pytest.raises(
+            UnprovenStateError, match=rf"{name} has 2 names \(hard links\), .* remove {state}, elsewhere put"
+        ):
+            prove_state(str(state))
+    else:
+        prove_state(str(state))
+    assert snapshot(state) == before
+
+
+def test_a_database_whose_making_was_cut_short_is_ours(state: Path, tmp_path: Path) -> None:
+    """It is made beside its place and linked there: a kill leaves both names, and a third is somebody else's."""
+    os.link(state / "majordomus.db", state / ".majordomus.db.abc.tmp")
+    prove_state(str(state))
+    os.link(state / "majordomus.db", tmp_path / "elsewhere")
+    with pytest.raises(UnprovenStateError, match="has 2 names"):
+        prove_state(str(state))
+
+
 @pytest.mark.parametrize("mode", [0o775, 0o2775, 0o777, 0o755])
 def test_the_mode_of_the_git_folder_is_the_persons(state: Path, mode: int) -> None:
     """`core.sharedRepository` and umask 002 are fine, and nothing but the state folder is changed."""
