@@ -100,6 +100,7 @@ def test_layers_are_kept() -> None:
         ("fastpath/upward.py", "import brief.core.model.errors", "layers"),
         ("fastpath/heavy.py", "import pydantic", "fastpath"),
         ("stray.py", "", "layers"),
+        ("handlers/other.py", "import brief.reminder_import.migration", "reminder_import"),
     ],
 )
 def test_broken_layer_is_found(module: str, text: str, contract: str, tmp_path: Path) -> None:

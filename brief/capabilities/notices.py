@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brief.core.model.brief import AlertsSection
-from brief.handlers import alert_commands, alerts, locks
+from brief.handlers import alert_commands, alerts, locks, reminder_import
 from brief.handlers.shape import READ_IN_FULL, Capability, Http, Strict
 
 NOTICES: tuple[Capability, ...] = (
@@ -91,10 +91,10 @@ NOTICES: tuple[Capability, ...] = (
         id="alerts.migrate",
         kind="command",
         title="Take a reminders list over as notices for the owner; safe to repeat",
-        input=alert_commands.MigrateInputs,
-        output=alert_commands.Taken,
-        handler=alert_commands.migrate_reminders,
-        text=alert_commands.taken_text,
+        input=reminder_import.MigrateInputs,
+        output=reminder_import.Taken,
+        handler=reminder_import.migrate_reminders,
+        text=reminder_import.taken_text,
         http=Http("POST", "/alerts/migrate"),
         cli=("alerts", "migrate"),
     ),

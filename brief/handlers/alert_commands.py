@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 from datetime import datetime
 from typing import Literal
@@ -20,7 +19,6 @@ from brief.core.model.errors import (
     UsageError,
 )
 from brief.core.model.wire import Wire
-from brief.core.notices.days import local_day
 from brief.core.notices.follow_up import fix_key
 from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity
 from brief.core.notices.notice_text import ended
@@ -28,7 +26,7 @@ from brief.core.notices.relevance import fault
 from brief.core.notices.visibility import Hidden, Shown, judge, may_be_acknowledged, never_shown
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
-from brief.handlers.shape import FileName, SessionInputs, Words
+from brief.handlers.shape import SessionInputs, Words
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn
@@ -72,12 +70,6 @@ class NoticeInputs(SessionInputs):
     slug: Words = Field(max_length=4_000, description="the name of the notice, or the path of its file")
 
 
-class MigrateInputs(SessionInputs):
-    """The list of reminders to take over."""
-
-    file: FileName = Field(max_length=4_000, description="a reminders list in Markdown")
-
-
 class Noticed(Wire):
     """What became of a notice: `did` is `added`, `done`, `was done`, `moved`, `acknowledged` or `archived`.
 
@@ -90,16 +82,6 @@ class Noticed(Wire):
     title: str | None
     path: str
     detail: str | None = None
-
-
-class Taken(Wire):
-    """What was taken over from a list: the new notices, those that were there, and the lines that were not read."""
-
-    source: str
-    added: tuple[str, ...]
-    left: tuple[str, ...]
-    done: int
-    unread: tuple[str, ...]
 
 
 async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
@@ -181,28 +163,6 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
         if notice is None:
             return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=wire(path))
         return _noticed("archived", notice, path)
-
-    return await in_thread(work)
-
-
-async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Taken:
-    """Take a reminders list over as notices for the owner; what was taken over before is left."""
-    from brief.notices.migrating import migrate  # noqa: PLC0415 - slow to load, and asked for once, if ever
-
-    def work() -> Taken:
-        request = service.request_context(asked.root, asked.session)
-        days, _, _ = zone(request.query.settings)
-        path = os.path.join(request.here.root, asked.file)
-        source = os.path.relpath(path, request.here.root)
-        now = service.now()
-        taken = migrate(request.notice_folders[0], path, wire(source), now, local_day(now, days))
-        return Taken(
-            source=wire(source),
-            added=tuple(made.notice.slug for made in taken.added),
-            left=taken.left,
-            done=taken.done,
-            unread=tuple(f"line {line.line}: {line.text}: {line.why}" for line in taken.unread),
-        )
 
     return await in_thread(work)
 
@@ -293,17 +253,3 @@ def noticed_text(answer: Noticed) -> str:
     title = f" ({clean(answer.title)})" if answer.title else ""
     detail = f"; {clean(answer.detail, 400)}" if answer.detail else ""
     return f"{answer.did}: {what}{title}{detail}\n{clean(answer.path, 1_000)}\n"
-
-
-def taken_text(answer: Taken) -> str:
-    """What was taken over and what was not, and how to retire the list once nothing is left in it."""
-    source = clean(answer.source, 400)
-    counts = f"{len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"
-    lines = [f"from {source}: {counts}, {len(answer.unread)} not read"]
-    lines += [f"added: {clean(slug)}" for slug in answer.added]
-    lines += [f"not read: {clean(line, 400)}" for line in answer.unread]
-    if answer.unread:
-        lines.append(f"Keep {source}: write anew what was not read, and run this again.")
-    else:
-        lines.append(f"To retire the list: remove {source}, and name majordomus reminders wherever it was named.")
-    return "\n".join(lines) + "\n"

@@ -13,18 +13,16 @@ from brief.core.notices.notice import Kind, Notice, parse
 from brief.core.text.brief_digest import facts
 from brief.handlers.alert_commands import (
     AddInputs,
-    MigrateInputs,
     Noticed,
     NoticeInputs,
     acknowledge_alert,
     add_alert,
     archive_alert,
     end_alert,
-    migrate_reminders,
     noticed_text,
-    taken_text,
 )
 from brief.handlers.alerts import ListInputs, list_alerts
+from brief.handlers.reminder_import import MigrateInputs, migrate_reminders, taken_text
 from repo_fixture import ANN, BOB, Place
 
 LIST = """\

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from brief.core.notices.notice import Recurring, When
 from brief.core.notices.slug import digest, slug
-from brief.core.notices.written_dates import Found, find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
+from brief.reminder_import.written_dates import Found, find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.notices.notice import Recurring, When
-from brief.core.notices.reminders import Reminders, read_reminders
+from brief.reminder_import.reminder_list import Reminders, read_reminders
 
 DAY = date(2026, 10, 11)
 

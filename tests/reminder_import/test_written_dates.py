@@ -5,7 +5,7 @@ from datetime import date, datetime
 import pytest
 
 from brief.core.notices.notice import Recurring
-from brief.core.notices.written_dates import find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
+from brief.reminder_import.written_dates import find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
 
 DAY = date(2026, 10, 11)
 

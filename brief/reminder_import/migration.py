@@ -9,11 +9,11 @@ from typing import Any
 
 from brief.core.model.errors import DocumentError, NotFoundError
 from brief.core.notices.notice import Audience, Kind
-from brief.core.notices.reminders import Reminder, Unread, read_reminders
 from brief.core.text.sanitize import clean, wire
 from brief.core.yaml import reader
 from brief.notices.folder_lock import NoticeError, turn
 from brief.notices.writing import Written, in_use, put
+from brief.reminder_import.reminder_list import Reminder, Unread, read_reminders
 from brief.support.files import UnreadableFileError, read_bounded
 
 _MOST = 1_048_576

@@ -8,8 +8,8 @@ import pytest
 
 from brief.core.model.errors import DocumentError, NotFoundError
 from brief.notices.folder_lock import NoticeError
-from brief.notices.migrating import Migrated, migrate
 from brief.notices.store import NoticeStore
+from brief.reminder_import.migration import Migrated, migrate
 from racing import race
 
 NOW = datetime(2026, 10, 11, 9, tzinfo=UTC)
@@ -108,7 +108,7 @@ def test_racing_migrations_write_each_once(tmp_path: Path, listed: Path) -> None
     """Ten processes take over one list at once: every reminder is written by one of them."""
     work = """
 from datetime import date, datetime, UTC
-from brief.notices.migrating import migrate
+from brief.reminder_import.migration import migrate
 def work(number, folder, path):
     return len(migrate(folder, path, "list", datetime.now(UTC), date(2026, 10, 11)).added)
 """
