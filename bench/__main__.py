@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import alerts, alone, calls, lines, looks, neighbours, serving, trace
+from bench import alerts, alone, calls, heartbeats, lines, neighbours, serving, trace
 from bench.report import Row, heading, line, machine
 
 GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
@@ -17,7 +17,7 @@ GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "gather": calls.gather,
     "neighbours": neighbours.rows,
     "crowd": calls.crowd,
-    "looks": looks.rows,
+    "heartbeats": heartbeats.rows,
     "server": serving.rows,
     "trace": trace.rows,
 }

@@ -15,12 +15,12 @@ def place_lock(house: Lab, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def looks(session: Session) -> int:
-    """How many looks the mod has made."""
+def heartbeats(session: Session) -> int:
+    """How many heartbeats the mod has sent."""
     return session.log.read_text().count("/episodes/heartbeat over")
 
 
-def look_on(session: Session, count: int) -> None:
-    """Wait for so many looks more; at one a second twenty of them are three intervals."""
-    seen = looks(session)
-    until(lambda: looks(session) >= seen + count, 60)
+def beat_on(session: Session, count: int) -> None:
+    """Wait for so many more heartbeats; at one a second twenty of them are three intervals."""
+    seen = heartbeats(session)
+    until(lambda: heartbeats(session) >= seen + count, 60)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # see ask.py
 
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
+PADDING = 4
+"""The columns that Claude Code leaves free, two on each side, of those that it reports; more where its settings say so."""
 _MOST_LINE = 65_536
 SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
@@ -53,11 +55,12 @@ def _folder(given: dict[str, object]) -> object:
 
 
 def _columns() -> int | None:
-    """The width that the client reports. None if it reports none, or 0 because it does not know."""
+    """The width in which the client draws the line. None if it reports none, or 0 because it does not know."""
     named = os.environ.get("COLUMNS", "")
     if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
         return None
-    return min(int(named), MOST_COLUMNS) or None
+    columns = min(int(named), MOST_COLUMNS)
+    return max(columns - PADDING, 1) if columns else None
 
 
 def _asked(here: Located, session: str | None) -> str | None:

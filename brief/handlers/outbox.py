@@ -32,7 +32,7 @@ class PromptToSubmit(Wire):
 async def handed_out(
     service: RepositoryService, here: RequestContext, rules: Rules, state: EpisodeState, *, draft: bool
 ) -> tuple[WakeState, PromptToSubmit | None]:
-    """The prompt that the session of a look submits now, if one waits and it may, given its `state`.
+    """The prompt that the session of a heartbeat submits now, if one waits and it may, given its `state`.
 
     What may not wait any longer is withdrawn.
     """
@@ -48,7 +48,7 @@ async def handed_out(
     is_old = not waking.prompt.text or abs(service.now() - waking.prompt.composed) > FRESH_FOR
     try:
         fresh = await composed_wake(service, here) if is_old else waking.prompt
-    except Exception as fault:  # noqa: BLE001 - whatever it is, the look has its line, and the prompt waits on
+    except Exception as fault:  # noqa: BLE001 - whatever it is, the heartbeat has its line, and the prompt waits on
         log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
         return waking, None
     waking, taken = await in_thread(lambda: _taken(service, session, fresh))
@@ -59,7 +59,7 @@ async def handed_out(
 
 
 def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[WakeState, PromptToSubmit | None]:
-    """The prompt that waits, as it says now; None where another look has taken it, or it was withdrawn meanwhile."""
+    """The prompt that waits, as it says now; None where another heartbeat has taken it, or it was withdrawn meanwhile."""
     taken: list[Prompt] = []
 
     def take(waking: WakeState) -> Change:

@@ -1,4 +1,4 @@
-"""What the schedule, a look and `wake now` share: by which rules a session is woken, and the prompt that wakes it."""
+"""What the schedule, a heartbeat and `wake now` share: by which rules a session is woken, and the prompt that wakes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNTRUSTED = (
 
 
 async def composed_wake(service: RepositoryService, request: RequestContext) -> Prompt:
-    """The prompt for the session that a look is about, as things are now."""
+    """The prompt for the session of a request, as things are now."""
     query = request.query
     (shown, _), kept = await asyncio.gather(
         shown_to(service, query), service.brief(query.root, query.session, local=False)

@@ -129,7 +129,9 @@ def test_repository_that_has_nothing_to_do_with_it(lab: Lab) -> None:
     ("columns", "line"),
     [
         ("200", "peers 0 · queue ? · derive free · alerts 0"),
-        ("20", "queue ? · alerts 0"),
+        ("46", "peers 0 · queue ? · derive free · alerts 0"),
+        ("45", "peers 0 · queue ? · alerts 0"),
+        ("24", "queue ? · alerts 0"),
         *(
             (odd, "peers 0 · queue ? · derive free · alerts 0")
             for odd in ("", "0", "-1", "²", "x", "9" * 5_000, "99999")
@@ -137,7 +139,7 @@ def test_repository_that_has_nothing_to_do_with_it(lab: Lab) -> None:
     ],
 )
 def test_columns(served: Lab, columns: str, line: str) -> None:
-    """COLUMNS cuts the line where it is a width, and is nothing where it is none."""
+    """The line fits into COLUMNS less the client's padding where that is a width; it is whole where it is none."""
     assert refreshed(served, COLUMNS=columns) == line
 
 
@@ -163,7 +165,7 @@ def test_last_line_known(lab: Lab) -> None:
     an_hour_ago = (lab.state / f"lines/primary~{UUID}").stat().st_mtime - 3_600
     os.utime(lab.state / f"lines/primary~{UUID}", (an_hour_ago, an_hour_ago))
     assert refreshed(lab, mine).startswith("no answer, as of 1h ago · mend the login")
-    assert refreshed(lab, mine, COLUMNS="25") == "no answer, as of 1h ago"
+    assert refreshed(lab, mine, COLUMNS="29") == "no answer, as of 1h ago"
     assert "peers 1" in refreshed(lab, others)
 
 
@@ -206,7 +208,7 @@ def test_a_kept_line_is_printed_clean(lab: Lab) -> None:
     (lab.state / "lines").mkdir(parents=True, mode=0o700)
     (lab.state / "lines/primary").write_text("kept \x1b]0;x\x07\u202e\x9b31m line · more\n")
     assert refreshed(lab) == "no answer, as of just now · kept ]0;x31m line · more"
-    assert refreshed(lab, COLUMNS="47").endswith("kept ]0;x31m line")
+    assert refreshed(lab, COLUMNS="51").endswith("kept ]0;x31m line")
 
 
 def test_empty_line_file(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude import Session, settle_in
-from live_house import look_on, place_lock
+from live_house import beat_on, place_lock
 from messages import Messages
 from sandbox import Lab, until
 from serving import lease, write_policy
@@ -36,25 +36,25 @@ def test_the_line_is_drawn(house: Lab, messages: Messages, columns: int) -> None
 
 
 def test_the_line_is_drawn_once(house: Lab, messages: Messages) -> None:
-    """Beside a status line command of ours the mod draws nothing, and its looks go on."""
+    """Beside a status line command of ours the mod draws nothing, and its heartbeats go on."""
     command = shlex.join([sys.executable, "-m", "brief", "statusline"])
     settle_in(house, house.repo, statusLine={"type": "command", "command": command})
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
-        look_on(session, 3)
+        beat_on(session, 3)
         assert session.screen().count(LINE) == 1
 
 
 def test_a_refresh_starts_no_process(house: Lab, messages: Messages, tmp_path: Path) -> None:
-    """Over ten looks the client starts no program at all, counted by the kernel."""
-    write_policy(house, "version: 1\n")  # no wakes, so that looks are all that happens
+    """Over ten heartbeats the client starts no program at all, counted by the kernel."""
+    write_policy(house, "version: 1\n")  # no wakes, so that heartbeats are all that happens
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
-        look_on(session, 3)
+        beat_on(session, 3)
         traced = tmp_path / "traced"
         argv = ["strace", "-f", "-qq", "-e", "trace=execve,execveat", "-o", str(traced), "-p", str(session.pid)]
         with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as strace:
-            look_on(session, 10)
+            beat_on(session, 10)
             strace.send_signal(signal.SIGINT)
             strace.wait()
         assert "exec" not in traced.read_text()
@@ -100,7 +100,7 @@ def test_no_server_is_told(house: Lab, messages: Messages) -> None:
 
 
 def test_a_lock_in_the_other_worktree_appears(house: Lab, messages: Messages, other: Path) -> None:
-    """A lock that is placed in another worktree is in the line with the next look, and in the wake."""
+    """A lock that is placed in another worktree is in the line with the next heartbeat, and in the wake."""
     with Session(house, messages, house.repo) as session:
         session.shows(LINE)
         place_lock(house, other)
@@ -122,7 +122,7 @@ def test_brief_is_printed_without_a_turn(house: Lab, messages: Messages) -> None
         session.shows("integration")
         assert len(messages.bodies) == count
         assert "paused" in house.majordomus("wake", "list").stdout
-        look_on(session, 20)
+        beat_on(session, 20)
         assert len(messages.bodies) == count
         session.say("/brief resume")
         until(lambda: messages.wakes, 40)

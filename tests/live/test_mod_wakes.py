@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from claude import Session, settle_in
-from live_house import look_on, place_lock
+from live_house import beat_on, place_lock
 from messages import HOLD, TOOL, Messages
 from sandbox import Lab, until
 from serving import write_policy
@@ -27,7 +27,7 @@ def test_a_busy_session_is_not_interrupted(house: Lab, messages: Messages) -> No
         session.say(f"{HOLD} for it")
         until(lambda: any(HOLD in prompt for prompt in messages.prompts), 30)
         count = len(messages.wakes)
-        look_on(session, 20)
+        beat_on(session, 20)
         assert "Prompt from the majordomus-brief plugin" not in session.screen().rpartition(HOLD)[2]
         assert len(messages.wakes) == count
         messages.release()
@@ -39,7 +39,7 @@ def test_a_draft_holds_the_wake(house: Lab, messages: Messages) -> None:
     with Session(house, messages, house.repo) as session:
         session.draft("half a thought")
         session.shows(LINE)
-        look_on(session, 20)
+        beat_on(session, 20)
         assert messages.prompts == []
         session.press("C-u")
         until(lambda: messages.wakes, 40)
@@ -70,7 +70,7 @@ def test_a_prompt_after_the_interval_carries_the_brief(house: Lab, messages: Mes
         session.say("first")
         session.shows("Understood")
         session.draft("second")
-        look_on(session, 20)
+        beat_on(session, 20)
         assert messages.wakes == []
         session.send("second")
         until(lambda: any(prompt.endswith("second") for prompt in messages.prompts), 30)
@@ -88,7 +88,7 @@ def test_a_question_is_not_interrupted(house: Lab, messages: Messages) -> None:
         session.shows("Do you want to")
         until(lambda: "waiting" in house.majordomus("episode", "list").stdout, 30)
         count = len(messages.bodies)
-        look_on(session, 20)
+        beat_on(session, 20)
         assert len(messages.bodies) == count
         session.press("Enter")
         until((house.repo / "touched").exists, 30)
@@ -120,9 +120,9 @@ def test_switched_off_nothing_is_submitted(house: Lab, messages: Messages) -> No
     with Session(house, messages, house.repo) as session:
         until(lambda: messages.wakes, 40)
         write_policy(house, "session:\n  brief_on_interval: false\n")
-        look_on(session, 2)
+        beat_on(session, 2)
         count = len(messages.wakes)
-        look_on(session, 20)
+        beat_on(session, 20)
         assert len(messages.wakes) == count
         assert LINE in session.screen()
 
@@ -133,7 +133,7 @@ def test_the_persons_own_mod_wakes_once_it_is_trusted(house: Lab, messages: Mess
     assert "written" in house.majordomus("capture", "install", "--scope", "user").stdout
     with Session(house, messages, other) as session:
         session.shows(LINE)
-        look_on(session, 20)
+        beat_on(session, 20)
         assert messages.wakes == []
         assert "trusted" in house.majordomus("trust", cwd=other).stdout
         until(lambda: messages.wakes, 40)

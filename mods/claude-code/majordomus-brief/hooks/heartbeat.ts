@@ -4,10 +4,10 @@ import { checkoutAround, hasPolicy } from './checkout'
 import { SCOPE } from './installed'
 import { isOwnWay } from './owner'
 import { rowsOf } from './rows'
-import { type Heartbeat, type Outcome, type Run, stateOf } from './run'
+import { type Heartbeat, type Outcome, type Run, stateOf, widthOf } from './run'
 import { NoAnswer, Refused, ask, askFor } from './server'
 import { startServer } from './starting'
-import { hasOwnLine } from './statusline'
+import { ownLine } from './statusline'
 
 /** How often the mod checks whether a heartbeat is due. A heartbeat starts no process, and one is due every minute. */
 export const TICK_MS = 1_000
@@ -51,7 +51,9 @@ async function heartbeat($: EngineInterface, run: Run, now: number): Promise<voi
   const found = await checkoutAround($, await $.session.cwd())
   run.checkout = found !== null && (await hasPolicy($, found)) && (await isOwnWay($, found)) ? found : null
   if (run.checkout === null) return
-  run.isPrinted = await hasOwnLine($)
+  const own = await ownLine($)
+  run.isPrinted = own.isOurs
+  run.padding = own.padding
   await follow($, run)
   await tellOutcomes($, run)
   const answer = await askFor<Heartbeat>($, run.checkout, '/episodes/heartbeat', await question($, run))
@@ -77,7 +79,7 @@ async function question($: EngineInterface, run: Run): Promise<Record<string, un
   return {
     session: run.session,
     state: stateOf(run),
-    width: run.columns,
+    width: widthOf(run),
     // A script that drives a session did not ask for turns of ours, and a prompt of ours that waits is one already.
     draft: !run.isInteractive || run.isSubmitting || (await hasDraft($)),
     provider: 'claude-code',

@@ -1,4 +1,4 @@
-import type { Run } from './run'
+import { type Run, widthOf } from './run'
 import { NO_SERVER } from './server'
 
 const SEPARATOR = ' · '
@@ -11,7 +11,7 @@ export function rowsOf(run: Run, now: number): string {
   const why = run.isStarting ? 'no server, starting one' : clean(run.startFault ?? run.absence)
   const hint = why === NO_SERVER ? `${SEPARATOR}majordomus serve ensure starts one` : ''
   const row = line === '' ? `brief ?${SEPARATOR}${why}${hint}` : `${why}, as of ${ago(now - run.answeredAt)}${SEPARATOR}${line}`
-  return fit(row, run.columns)
+  return fit(row, widthOf(run))
 }
 
 /** The row without its last parts, as many as it takes to fit; the server has fitted a line that is new. */

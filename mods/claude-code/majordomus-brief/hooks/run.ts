@@ -48,7 +48,9 @@ export type Run = {
   owed: Outcome[]
   /** The last outcome that settled a prompt: should that be handed out again, it is not submitted again. */
   settled: Outcome | null
+  /** The columns of the status line without its padding, which the settings may widen by so many on each side. */
   columns: number | null
+  padding: number
   /** The person's own status line prints the line: nothing is drawn beside it. */
   isPrinted: boolean
   /** The rows that are drawn. */
@@ -77,6 +79,7 @@ export function newRun(): Run {
     owed: [],
     settled: null,
     columns: null,
+    padding: 0,
     isPrinted: false,
     rows: '',
   }
@@ -85,4 +88,9 @@ export function newRun(): Run {
 /** The state that the server is told. */
 export function stateOf(run: Run): State {
   return run.isWaiting ? 'waiting' : run.isBusy ? 'busy' : 'idle'
+}
+
+/** The columns in which a row is drawn; null while the client has not said. */
+export function widthOf(run: Run): number | null {
+  return run.columns === null ? null : Math.max(0, run.columns - 2 * run.padding)
 }

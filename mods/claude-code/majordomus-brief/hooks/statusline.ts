@@ -8,12 +8,16 @@ export function printsLine(command: unknown): boolean {
   return typeof command === 'string' && OURS.test(command)
 }
 
-/** Whether the person's own status line prints our line already, so that a row of the mod's would say it twice. */
-export async function hasOwnLine($: EngineInterface): Promise<boolean> {
+/** The person's own status line: whether it prints our line already, and by how many columns the client indents all rows. */
+export type OwnLine = { isOurs: boolean; padding: number }
+
+/** What the settings say of the status line; nothing where they cannot be read. */
+export async function ownLine($: EngineInterface): Promise<OwnLine> {
   try {
-    const configured = (await $.settings.read({ key: 'statusLine' })) as { command?: unknown } | null | undefined
-    return printsLine(configured?.command)
+    const configured = (await $.settings.read({ key: 'statusLine' })) as { command?: unknown; padding?: unknown } | null | undefined
+    const padding = configured?.padding
+    return { isOurs: printsLine(configured?.command), padding: typeof padding === 'number' && padding > 0 ? padding : 0 }
   } catch {
-    return false
+    return { isOurs: false, padding: 0 }
   }
 }

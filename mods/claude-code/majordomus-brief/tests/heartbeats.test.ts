@@ -82,6 +82,15 @@ test('the rows stand below the person\'s own status line, and the width is told'
   expect(JSON.stringify(await ui.drawn())).toMatch(/mine\\npeers 3 · derive free/)
 })
 
+test('the padding of the settings is no part of the width', async ($, on) => {
+  const clock = mock.clock(on)
+  const made = world(on, { settings: { statusLine: { type: 'command', command: 'echo mine', padding: 3 } } })
+  await $.session.start(START)
+  await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
+  await clock.advance(2_000)
+  expect(at(made, '/episodes/heartbeat').at(-1)?.['width']).toBe(90)
+})
+
 const PRINTED = [
   'majordomus statusline',
   '/opt/bin/majordomus statusline',

@@ -1,4 +1,4 @@
-"""A thousand sessions that are minded by mods: what a look costs, and how late the wakes come into their outboxes."""
+"""A thousand sessions that are minded by mods: what a heartbeat costs, and how late the wakes come into their outboxes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ WORLD = f"{SESSIONS:,} sessions in 20 worktrees, 20 notices"
 
 def rows(runs: int) -> Iterator[Row]:
     """Looks while no wake is due; wakes that are due at the same time, then such that are spread over a minute."""
-    yield from _looks(runs)
+    yield from _heartbeats(runs)
     yield _changing(runs, "the same, another state each time", "")
     yield _changing(runs, "the same, with synchronous=FULL for every write", FULL)
     yield _wakes("due at the same time", at_once=True)
     yield _wakes("due within a minute", at_once=False)
 
 
-def _looks(runs: int) -> Iterator[Row]:
+def _heartbeats(runs: int) -> Iterator[Row]:
     with Scene(worktrees=20, notices=20, policy=DAILY) as scene:
         scene.serve()
         install_for_project(scene)
@@ -71,7 +71,7 @@ def _changing(runs: int, name: str, patch: str) -> Row:
 
 
 def _requests(scene: Scene, state: str = "idle") -> list[bytes]:
-    """The look of each session."""
+    """The heartbeat of each session."""
     roots = scene.roots
     return [
         post(
@@ -107,7 +107,7 @@ def _wakes(when: str, *, at_once: bool) -> Row:
 
 
 def _begin(scene: Scene, seconds: float) -> None:
-    """The first look of every session, spread over so many seconds."""
+    """The first heartbeat of every session, spread over so many seconds."""
     begun = time.monotonic()
     with Client(scene.lease["socket"]) as client:
         for number, request in enumerate(_requests(scene)):
