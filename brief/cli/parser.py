@@ -40,7 +40,12 @@ words:
 
 exit codes:
   0 answered; 1 failed; 2 a word or a value that cannot be used;
-  10 answered, but not all was read (with --strict)
+  10 answered, but not all was read (with --strict); 12 gave up waiting
+
+start with:
+  majordomus brief    what a session must know here; reading needs no set-up
+  majordomus init     write a policy to edit, and say what to do next
+  majordomus doctor   check what briefs rest on
 """
 
 GROUPS = {

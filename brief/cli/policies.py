@@ -13,7 +13,17 @@ from brief.core.policy.policy_files import schema_json
 from brief.core.policy.settings import KEYS
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.core.text.spelling import spell
-from brief.policy import SEE_CHECK, Policy, checked, read_policy, refuse_unread, switch_reason, value_of
+from brief.policy import (
+    NO_POLICY,
+    SEE_CHECK,
+    Policy,
+    PolicyStatus,
+    checked,
+    read_policy,
+    refuse_unread,
+    switch_reason,
+    value_of,
+)
 from brief.scaffold import session_lines, write_skeleton
 from brief.trust import Pair, Trust, may_be_trusted
 
@@ -58,9 +68,8 @@ def _next_step(root: str) -> str:
 def check_policy(args: argparse.Namespace) -> int:
     """Tell every fault of the policy."""
     policy = checked(read_policy(located(args).root))
-    say(
-        f"{POLICY_FILE}: {'nothing to check, there is none; the defaults apply' if policy.status == 'absent' else 'good'}\n"
-    )
+    nothing = "nothing to check, there is none and the defaults apply; majordomus init writes one"
+    say(f"{POLICY_FILE}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
     return ANSWERED
 
 
@@ -120,7 +129,9 @@ def change_trust(args: argparse.Namespace) -> int:
     refuse_unread(policy)
     asked = may_be_trusted(policy.settings, here.root)
     trust = Trust.read() if args.list else Trust.read().grant(here.common_dir, asked) if asked else Trust.read()
-    if not asked:
+    if not asked and policy.status is PolicyStatus.ABSENT:
+        say(f"nothing needs trust: {NO_POLICY}\n")
+    elif not asked:
         say(f"{POLICY_FILE} asks for nothing that needs trust\n")
     for pair in asked:
         say(

@@ -16,13 +16,14 @@ from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
 from brief.core.model.wire import Wire
+from brief.core.text.refused_value import describe_refusal
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
-from brief.handlers.shape import Capability, OwnersOwn, Path, Problem, Rendered
+from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
 from brief.server.ensure import ensure
 from brief.support.state_folder import refuse_unproven
 
@@ -90,7 +91,10 @@ def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:
         capability.input.model_validate(asked)
     except ValidationError as fault:
         first = fault.errors()[0]
-        raise UsageError(f"--{first['loc'][0]} {clean(str(first['input']), 80)}: {first['msg']}") from None
+        name = str(first["loc"][0])
+        is_word = has_mark(capability.input.model_fields[name], Positional)
+        shown = name.upper() if is_word else f"--{name.replace('_', '-')}"
+        raise UsageError(f"{shown} {clean(str(first['input']), 80)} {describe_refusal(first)}") from None
 
 
 def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> Wire:

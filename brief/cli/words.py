@@ -71,6 +71,10 @@ def _sentence(message: str) -> str:
     found = re.search(r"invalid choice: (['\"])(.*)\1 \(choose from (.*)\)", message, re.DOTALL)
     if found is not None:
         return _unknown(found[2], re.findall(r"[\w-]+", found[3]))
+    missing = re.fullmatch(r"the following arguments are required: (.*)", message, re.DOTALL)
+    if missing is not None:
+        return f"{missing[1].replace(', ', ' and ')} {'are' if ', ' in missing[1] else 'is'} missing"
+    message = re.sub(r"^argument (\S+): expected one argument$", r"\1 needs a value", message)
     return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 is a whole number, not \2", message)
 
 

@@ -252,4 +252,5 @@ def noticed_text(answer: Noticed) -> str:
     what = " ".join(part for part in (answer.kind, clean(answer.slug)) if part)
     title = f" ({clean(answer.title)})" if answer.title else ""
     detail = f"; {clean(answer.detail, 400)}" if answer.detail else ""
-    return f"{answer.did}: {what}{title}{detail}\n{clean(answer.path, 1_000)}\n"
+    did = {"moved": "done this time", "was done": "done already"}.get(answer.did, answer.did)
+    return f"{did}: {what}{title}{detail}\n{clean(answer.path, 1_000)}\n"

@@ -22,11 +22,14 @@ from brief.sessions.handover import leave
 from brief.sessions.processes import find_process, has_no_process
 from brief.support.daemon_threads import in_thread
 
+UNKNOWN_PROVIDER = "unknown"
+"""The provider of an episode where none was named; it never replaces one that is known."""
+
 
 class OpenInputs(SessionInputs):
     """The episode to open."""
 
-    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
+    provider: str = Field(default=UNKNOWN_PROVIDER, max_length=40, description="whose agent it is, as in claude-code")
     state: EpisodeState = Field(default=EpisodeState.UNKNOWN, description="what it does now")
     pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
 
@@ -79,12 +82,13 @@ def opened(
     """
     session = str(uuid.uuid4()) if asked.session is None else asked.session
     process = find_process(asked.pid) if asked.pid is not None else None
+    recorded = None if asked.session is None else service.board.episode(session)
     before = None
-    if takes_over or (asked.session is not None and service.board.episode(session) is None):
+    if takes_over or (asked.session is not None and recorded is None):
         before = find_predecessor(service, session, process, takes_over=takes_over)
     known = service.board.open(
         session,
-        provider=asked.provider,
+        provider=recorded.provider if recorded and asked.provider == UNKNOWN_PROVIDER else asked.provider,
         checkout=request.query.checkout,
         branch=request.repository.branch,
         process=process,
@@ -133,7 +137,8 @@ def one_text(answer: OneEpisode) -> str:
 def list_text(answer: Episodes) -> str:
     """A line for each episode, as the board orders them, then the closed ones, the latest first."""
     count = len(answer.open)
-    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository"]
+    hint = "" if count else "; majordomus episode open opens one"
+    lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{hint}"]
     lines += [_line(one.episode, one.state, one.liveness, answer.at) for one in answer.open]
     lines += [
         f"  {e.id}  closed {ago(answer.at - e.closed)}: {clean(e.closed_reason or '')}"

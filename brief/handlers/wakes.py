@@ -170,6 +170,17 @@ def wakes_text(answer: AllWakes) -> str:
     return "\n".join(lines if answer.meant is None else lines[1:]) + "\n"
 
 
+def paused_text(answer: AllWakes) -> str:
+    """What was done and what ends it, then how the wakes stand."""
+    option = "" if answer.meant else " --repository"
+    return f"paused: no wake is queued until majordomus wake resume{option}\n{wakes_text(answer)}"
+
+
+def resumed_text(answer: AllWakes) -> str:
+    """What was done, then how the wakes stand, which may still be off for another reason."""
+    return f"resumed: {'this session is' if answer.meant else 'sessions are'} no longer paused\n{wakes_text(answer)}"
+
+
 def _who(one: SessionWakes) -> str:
     """Where and what first, as peers are told."""
     state = "state unknown" if one.state is EpisodeState.UNKNOWN else str(one.state)

@@ -105,9 +105,9 @@ def _slug(fields: Mapping[str, Any]) -> str:
 def check_owner(session_id: str | None) -> None:
     """Raise UsageError for what is no session that can hold a lock."""
     if not is_session_id(session_id or ""):
-        given = clean(session_id or "nothing", 60)
+        given = f"{clean(session_id, 60)} is not one" if session_id else "none is given"
         raise UsageError(
-            f"session_id: a lock needs the UUID of the session that holds it, and {given} is none; "
+            f"session_id: a lock needs the UUID of the session that holds it, and {given}; "
             "give it with --session, or set CLAUDE_CODE_SESSION_ID"
         )
 

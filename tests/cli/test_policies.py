@@ -20,6 +20,9 @@ alerts:
 """
 
 
+INIT = "majordomus init writes one"
+
+
 def policy(lab: Lab, text: str, *, at: Path | None = None) -> Path:
     """Write a policy."""
     path = (at or lab.repo) / POLICY_FILE
@@ -100,7 +103,10 @@ def test_init_follows_no_link(lab: Lab) -> None:
 
 def test_check_of_nothing(lab: Lab) -> None:
     """Without a policy there is nothing to check, and the defaults hold."""
-    assert told(lab, "policy", "check") == f"{POLICY_FILE}: nothing to check, there is none; the defaults apply\n"
+    assert (
+        told(lab, "policy", "check")
+        == f"{POLICY_FILE}: nothing to check, there is none and the defaults apply; {INIT}\n"
+    )
 
 
 def test_check_tells_every_fault(lab: Lab) -> None:
@@ -166,7 +172,10 @@ def test_trust_is_for_exactly_these_values(lab: Lab) -> None:
 
 
 def test_nothing_to_trust(lab: Lab) -> None:
-    """A policy that stays inside needs no trust, and no file is written for it."""
+    """No policy, or one that stays inside, needs no trust; which it is is told, and no file is written for it."""
+    for words in (["trust"], ["trust", "--list"]):
+        assert told(lab, *words) == f"nothing needs trust: no policy here ({INIT})\n"
+    policy(lab, "version: 1\n")
     for words in (["trust"], ["trust", "--list"]):
         assert told(lab, *words) == f"{POLICY_FILE} asks for nothing that needs trust\n"
     assert not (lab.home / ".config/majordomus").exists()

@@ -62,9 +62,9 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
         ),
         ("brief --section peer", "'peer' is not known here; the nearest is peers; see majordomus brief --help"),
         ("brief --width wide", "--width is a whole number, not 'wide'; see majordomus brief --help"),
-        ("brief --width", "argument --width: expected one argument; see majordomus brief --help"),
+        ("brief --width", "--width needs a value; see majordomus brief --help"),
         ("peers list extra", "'extra' is not known here; see majordomus peers list --help"),
-        ("task set", "the following arguments are required: TITLE; see majordomus task set --help"),
+        ("task set", "TITLE is missing; see majordomus task set --help"),
         (
             "episode open --state bsy",
             "'bsy' is not known here; the nearest is busy; see majordomus episode open --help",
@@ -90,10 +90,14 @@ def test_mistakes(lab: Lab, words: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("brief --width -5", "--width -5: Input should be greater than or equal to 0"),
-        ("brief --budget 0", "--budget 0: Input should be greater than or equal to 1"),
-        ("episode open --pid 0", "--pid 0: Input should be greater than or equal to 1"),
-        ("episode open --provider " + "x" * 41, f"--provider {'x' * 41}: String should have at most 40 characters"),
+        ("brief --width -5", "--width -5 is too small; give 0 or more"),
+        ("brief --budget 0", "--budget 0 is too small; give 1 or more"),
+        ("episode open --pid 0", "--pid 0 is too small; give 1 or more"),
+        ("episode open --provider " + "x" * 41, f"--provider {'x' * 41} is too long; give 40 characters or fewer"),
+        ("lock place x --ttl 0", "--ttl 0 is too small; give 1 or more"),
+        ("lock place x --ttl 999999", "--ttl 999999 is too large; give 525,600 or less"),
+        ("alerts add x --fires-on " + "1" * 41, f"--fires-on {'1' * 41} is too long; give 40 characters or fewer"),
+        ("peers release " + "x" * 41, f"NAME {'x' * 41} is too long; give 40 characters or fewer"),
     ],
 )
 def test_values_out_of_bounds(lab: Lab, words: str, sentence: str) -> None:

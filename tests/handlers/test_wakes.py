@@ -13,7 +13,7 @@ from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, NotFoundError
 from brief.core.wakes.state import Prompt
 from brief.handlers import outbox
-from brief.handlers.wakes import wakes_text
+from brief.handlers.wakes import paused_text, resumed_text, wakes_text
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.sessions.database import Database
@@ -136,6 +136,19 @@ def test_pause_of_one(place: Woken) -> None:
     place.resume(session=ANN)
     assert "wakes paused" not in place.look().line
     assert place.woken() is not None
+
+
+def test_what_was_done_comes_first(place: Woken) -> None:
+    """A pause and its end are told as what was done, also where the policy wakes nobody anyway, and what ends a pause."""
+    place.policy("version: 1\n")
+    told = paused_text(place.pause(session=ANN)).splitlines()
+    assert told[0] == "paused: no wake is queued until majordomus wake resume"
+    assert ": off: session.brief_on_interval is not true" in told[1]
+    assert paused_text(place.pause(repository=True)).startswith(
+        "paused: no wake is queued until majordomus wake resume --repository\n2 episodes are open in this repository; all"
+    )
+    resumed = place.resume(session=ANN)
+    assert resumed_text(resumed).startswith("resumed: this session is no longer paused\n")
 
 
 def test_pause_of_all(place: Woken) -> None:
