@@ -1,4 +1,4 @@
-"""The policy of a checkout, read from its file: what holds, what is wrong with the rest, and why.
+"""The policy of a checkout, read from its file: the settings in force, and every fault in the file.
 
 The file is the only source. No environment variable sets a key, since a server outlives the shell that started it.
 """
@@ -30,17 +30,17 @@ SEE_CHECK = "majordomus policy check says why"
 
 NO_POLICY = "no policy here (majordomus init writes one)"
 
-_UNTIL_MENDED = "what it sets is unknown, so a server goes on with what it read last, and otherwise the defaults apply"
+_UNTIL_FIXED = "until then its settings are unknown: a server keeps those that it read last, all else uses the defaults"
 
 LIMIT = 65_536
-"""Bytes that a policy may have."""
+"""The most bytes of a policy file."""
 
 _MOST_CHECKOUTS = 2_000
-"""Of so many checkouts the policy is kept as it was read."""
+"""The most checkouts whose policies are cached."""
 
 
 class PolicyStatus(StrEnum):
-    """What became of the file."""
+    """The outcome of reading the file. FAULTY means that some keys were dropped."""
 
     ABSENT = "absent"
     READ = "read"
@@ -50,7 +50,7 @@ class PolicyStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The settings in force, every fault, the file's path, and the dotted keys that the file really sets."""
+    """The settings in force, all faults, the file's path, and `declared`, the dotted keys that the file sets."""
 
     settings: Settings
     faults: tuple[Fault, ...]
@@ -60,30 +60,30 @@ class Policy:
 
     @property
     def is_unread(self) -> bool:
-        """Whether there is a file and what it sets is unknown."""
+        """Whether there is a file that could not be read, so that its settings are unknown."""
         return self.status is PolicyStatus.UNREADABLE
 
 
 def read_policy(root: str) -> Policy:
-    """The policy of the checkout at `root`; a faulty key or an unreadable file is a fault in it, never an exception."""
+    """Read the policy of the checkout at `root`. Never raises: `faults` has any faulty keys or unreadable file."""
     return PolicyCache().read(root)
 
 
 def refuse_unread(policy: Policy) -> None:
-    """Raise PolicyError with the sentence where there is a policy and it could not be read."""
+    """Raise PolicyError if there is a policy that could not be read."""
     if policy.is_unread:
         raise PolicyError(policy.faults[0].sentence)
 
 
 def checked(policy: Policy) -> Policy:
-    """The policy, for what writes by it; raises PolicyError with a sentence for every fault."""
+    """The policy, for a command that must not act on a faulty one. Raises PolicyError with all faults."""
     if policy.faults:
         raise PolicyError("\n".join(fault.sentence for fault in policy.faults))
     return policy
 
 
 def switch_reason(policy: Policy, key: str = SWITCH) -> str | None:
-    """Why a switch is off, as a sentence; None where it is true. The switch is that of waking unless another is named."""
+    """Why a switch is off, by default that of waking. None if it is on."""
     if value_of(policy.settings, key) is True:
         return None
     if policy.status is PolicyStatus.ABSENT:
@@ -107,7 +107,7 @@ def _why_off(policy: Policy, key: str) -> str:
             what = "null" if fault.kind == "null" else f"{fault.value}, which is {_with_article(fault.kind)}"
             return f"{POLICY_FILE} sets it to {what}, and only true turns it on"
         if key.startswith(f"{fault.key}."):
-            return f"{fault.key} is no mapping in {POLICY_FILE}"
+            return f"{fault.key} is not a mapping in {POLICY_FILE}"
     if key in policy.declared:
         return f"{POLICY_FILE} sets it to false"
     return f"{POLICY_FILE} does not set it"
@@ -118,29 +118,32 @@ def _with_article(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Good:
-    """The settings in force after a reading, and those of their values that came from the file, by dotted key."""
+class _LastGood:
+    """The settings in force after the file was read, and their values that came from the file, by dotted key."""
 
     settings: Settings
     values: Mapping[str, Any]
 
 
-_NOTHING = _Good(DEFAULTS, {})
+_NOTHING = _LastGood(DEFAULTS, {})
 
 
 # ---------------------------------------------------------------- the cache of a running process
 
 
 class PolicyCache:
-    """The policies of a running process, validated by stat at every call; what was good stays in force. Thread safe."""
+    """The policies of a running process, validated by stat at every call. Thread-safe.
+
+    While a file or a key is faulty, its last good value stays in force.
+    """
 
     def __init__(self) -> None:
         self._policies: StatCache[str, Policy] = StatCache(_MOST_CHECKOUTS)
         self._lock = Lock()
-        self._good: dict[str, _Good] = {}
+        self._good: dict[str, _LastGood] = {}
 
     def read(self, root: str) -> Policy:
-        """The policy of the checkout at `root`, read anew only where its file has changed or could not be read."""
+        """The policy of the checkout at `root`. The file is read again only if it has changed or could not be read."""
         found = stamp(f"{root}/{POLICY_FILE}")
         try:
             return self._policies.get(root, found, lambda: self._parse(root, _bytes(Path(root))))
@@ -157,11 +160,11 @@ class PolicyCache:
 
 
 class _UnreadableError(Exception):
-    """The file is there and is no policy; the message says why."""
+    """The file exists but cannot be read as a policy. The message says why."""
 
 
-def _parse(root: str, raw: bytes | None, last: _Good) -> tuple[Policy, _Good]:
-    """The policy that the file holds, and what is good of it; `last` is what was good at the reading before."""
+def _parse(root: str, raw: bytes | None, last: _LastGood) -> tuple[Policy, _LastGood]:
+    """The policy in `raw`, None without a file, and its good values. `last` are the good values before."""
     path = str(Path(root) / POLICY_FILE)
     if raw is None:
         return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
@@ -171,12 +174,12 @@ def _parse(root: str, raw: bytes | None, last: _Good) -> tuple[Policy, _Good]:
         return _unreadable(root, error, last), last
     settings = Settings.model_validate(sifted.document)
     status = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
-    return Policy(settings, sifted.faults, path, status, sifted.declared), _Good(settings, sifted.values)
+    return Policy(settings, sifted.faults, path, status, sifted.declared), _LastGood(settings, sifted.values)
 
 
-def _unreadable(root: str, error: _UnreadableError, last: _Good) -> Policy:
+def _unreadable(root: str, error: _UnreadableError, last: _LastGood) -> Policy:
     path = str(Path(root) / POLICY_FILE)
-    fault = Fault(POLICY_FILE, "", "", "", f"{UNREAD}: {error}; {_UNTIL_MENDED}")
+    fault = Fault(POLICY_FILE, "", "", "", f"{UNREAD}: {error}; {_UNTIL_FIXED}")
     return Policy(last.settings, (fault,), path, PolicyStatus.UNREADABLE, frozenset())
 
 
@@ -198,30 +201,30 @@ def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
 
 
 def _bytes(root: Path) -> bytes | None:
-    """The bytes of the file, at most one over the limit; None where there is none."""
-    with suppress(OSError):  # what else keeps it from being looked at, opening it says
+    """The content of the file, cut one byte over the limit. None if there is no file."""
+    with suppress(OSError):  # opening the file will raise the error
         if not _is_named(root):
             return None
     try:
         descriptor = os.open(_inside(root), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if (root / POLICY_FILE).is_symlink():
-            raise _UnreadableError("a link to nothing; make it a file, or remove it") from None
-        return None  # it went away meanwhile
+            raise _UnreadableError("a broken link; replace it with a file, or remove it") from None
+        return None  # it was removed meanwhile
     except OSError as error:
-        raise _UnreadableError(_cannot(error)) from error
+        raise _UnreadableError(_describe_error(error)) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _UnreadableError("not a file but a folder, a pipe or a device; make it a file, or remove it")
+            raise _UnreadableError("not a file but a folder, a pipe or a device; replace it with a file, or remove it")
         return _read_all(descriptor)
     except OSError as error:
-        raise _UnreadableError(_cannot(error)) from error
+        raise _UnreadableError(_describe_error(error)) from error
     finally:
         os.close(descriptor)
 
 
 def _is_named(root: Path) -> bool:
-    """Whether there is such a name, be it that of a link to nothing. Raises OSError where that cannot be told."""
+    """Whether there is a file or a link of that name, even a broken one. Raises OSError if that is unknown."""
     try:
         os.lstat(f"{root}/{POLICY_FILE}")
     except (FileNotFoundError, NotADirectoryError):
@@ -230,12 +233,12 @@ def _is_named(root: Path) -> bool:
 
 
 def _inside(root: Path) -> str:
-    """The file with every link followed; a link out of the checkout is refused, as git would not carry what it names."""
+    """The resolved path of the file. A link out of the checkout is refused, since git would not carry its target."""
     path = root / POLICY_FILE
     real = os.path.realpath(path)
     if os.path.lexists(path) and not Path(real).is_relative_to(os.path.realpath(root)):
         what = f"a link leads out of the checkout, to {spell(real)}"
-        raise _UnreadableError(f"{what}; keep the file inside, or remove the link")
+        raise _UnreadableError(f"{what}; keep the file inside the checkout, or remove the link")
     return real
 
 
@@ -246,7 +249,7 @@ def _read_all(descriptor: int) -> bytes:
     return read
 
 
-def _cannot(error: OSError) -> str:
+def _describe_error(error: OSError) -> str:
     if error.errno == errno.ELOOP:
-        return "a link that leads to itself; make it a file, or remove it"
-    return f"{error.strerror}; mend it, or remove it"
+        return "a link that leads to itself; replace it with a file, or remove it"
+    return f"{error.strerror}; fix it, or remove it"

@@ -1,8 +1,8 @@
 """What a person trusts in a repository: cloning one must not open a port, call a host or read a folder elsewhere.
 
-A trusted value is kept in `trust.json`, a file of the tool's own beside the person's `config.yaml`, so that their
-file with its comments is never rewritten. It holds the exact values: once the policy asks for another, that one is
-not trusted. A repository is known by the real path of its git common dir; its checkouts share what is trusted.
+Trusted values are stored in `trust.json`, beside the person's `config.yaml`, which is never rewritten so that its
+comments survive. The exact values are stored: if the policy changes to another value, that one is not trusted. A
+repository is identified by the real path of its git common dir, so all its checkouts share what is trusted.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from brief.support.home import home_folder
 SCHEMA = "majordomus.trust/v1"
 
 Pair = tuple[str, str | int]
-"""A dotted key and a value asked for; a folder by its real path."""
+"""A dotted key and the value that the policy sets; a folder by its real path."""
 
 _MOST = 1_048_576
 WAKING: Pair = (SWITCH, "by a mod or a hook that is installed for the user")
-"""What a person trusts so that a mod of theirs, which is in every repository, wakes sessions in this one too."""
+"""The pair that lets a mod installed for the user, and so for every repository, wake sessions in this one."""
 
 _VALUES = ("mesh.url", "integration.api_url", "server.port")
 FOLDERS = "alerts.folders"
 
 
 class TrustError(MajordomusError):
-    """The trust file cannot be changed as it stands."""
+    """The trust file cannot be changed."""
 
     exit_code = USAGE
     http_status = 400
 
 
 def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where trust is kept; `XDG_CONFIG_HOME` counts where it is absolute."""
+    """The path of the trust file, in `XDG_CONFIG_HOME` if that is absolute, else in `~/.config`."""
     declared = Path(environ.get("XDG_CONFIG_HOME", ""))
     base = declared if declared.is_absolute() else home_folder(environ) / ".config"
     return base / "majordomus" / "trust.json"
 
 
-# ---------------------------------------------------------------- what a policy asks for
+# ---------------------------------------------------------------- what needs trust
 
 
 def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
-    """The values of the policy that count only once a person trusts them, for the checkout at `root`."""
+    """The policy's values that are in force only once a person trusts them, for the checkout at `root`."""
     asked = [(key, _value(settings, key)) for key in _VALUES]
     single = [(key, value) for key, value in asked if value is not None]
     outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
@@ -63,12 +63,12 @@ def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
 
 
 def may_be_trusted(settings: Settings, root: str) -> tuple[Pair, ...]:
-    """All that a person can trust here: what needs it, and where the switch is on, waking by a mod of the user."""
+    """Everything that a person can trust here: what needs trust, and waking by the user's own mod if waking is on."""
     return (*needs_trust(settings, root), *((WAKING,) if settings.session.brief_on_interval else ()))
 
 
 class Effective(NamedTuple):
-    """The settings in force, the values that wait for trust and were taken out, and a sentence for each of those."""
+    """The settings in force, the untrusted values that were removed from them, and a sentence for each of those."""
 
     settings: Settings
     untrusted: tuple[Pair, ...]
@@ -76,16 +76,16 @@ class Effective(NamedTuple):
 
 
 def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> Effective:
-    """The settings without what is not trusted.
+    """The settings without untrusted values.
 
-    A trusted folder outside the checkout stands as its real path, so that no link can lead elsewhere later.
+    A trusted folder outside the checkout is replaced by its real path, so that no link can lead elsewhere later.
     """
     refused = tuple(pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair))
     if not refused:
         return Effective(_resolved(settings, root, ()), (), ())
     taken_out = {key for key, _ in refused if key != FOLDERS}
     notes = [
-        f"{key} {clean(str(value))} is asked for by the policy and not trusted here; run majordomus trust"
+        f"{key} {clean(str(value))} is set by the policy but not trusted here; run majordomus trust"
         for key, value in refused
     ]
     for key in taken_out:
@@ -102,7 +102,7 @@ def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settin
 
 
 def _outside(root: str, folder: str) -> str | None:
-    """The real path of a folder that lies outside the checkout; None for one within."""
+    """The real path of a folder outside the checkout, None for a folder inside."""
     real = os.path.realpath(Path(root, folder))
     return None if Path(real).is_relative_to(os.path.realpath(root)) else real
 
@@ -118,12 +118,12 @@ def _replace(settings: Settings, key: str, value: object) -> Settings:
     return settings.model_copy(update={section: changed})
 
 
-# ---------------------------------------------------------------- what a person trusts
+# ---------------------------------------------------------------- granting and revoking
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The values trusted, by the real path of the common dir; `fault` says why nothing is, where that is a fault."""
+    """The trusted values, by the real path of the common dir. `fault` says why the file cannot be used, else None."""
 
     path: Path
     pairs: Mapping[str, frozenset[Pair]]
@@ -131,7 +131,7 @@ class Trust:
 
     @classmethod
     def read(cls, path: Path | None = None) -> Trust:
-        """Read the file, by default the person's; one that is absent or faulty trusts nothing."""
+        """Read the file, by default the person's. A missing or faulty file trusts nothing."""
         path = path or trust_path()
         try:
             return cls(path, _parse(_text(path)), None)
@@ -139,18 +139,18 @@ class Trust:
             return cls(path, {}, None)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
-            return cls(path, {}, f"{path}: {why}; nothing is trusted until it is mended or removed")
+            return cls(path, {}, f"{path}: {why}; nothing is trusted until it is fixed or removed")
 
     def trusted(self, common_dir: str, key: str, value: str | int) -> bool:
-        """Whether exactly this value of this key is trusted in the repository with this common dir."""
+        """Whether exactly this value of the key is trusted in the repository with this common dir."""
         return (key, value) in self.pairs.get(_repository(common_dir), frozenset())
 
     def grant(self, common_dir: str, pairs: Iterable[Pair]) -> Trust:
-        """Trust these values from now on; raises TrustError where the file cannot be read or written."""
+        """Trust these values from now on. Raises TrustError if the file cannot be read or written."""
         return self._change(common_dir, add=frozenset(pairs), remove=frozenset())
 
     def revoke(self, common_dir: str, pairs: Iterable[Pair] | None = None) -> Trust:
-        """Trust these values no longer, or none of this repository; raises TrustError."""
+        """Stop trusting these values, or all values of this repository. Raises TrustError."""
         if pairs is None:
             pairs = Trust.read(self.path).pairs.get(_repository(common_dir), frozenset())
         return self._change(common_dir, add=frozenset(), remove=frozenset(pairs))
@@ -164,10 +164,10 @@ class Trust:
                     raise TrustError(now.fault)
                 pairs = {**now.pairs, repository: (now.pairs.get(repository, frozenset()) | add) - remove}
                 changed = Trust(self.path, {key: held for key, held in pairs.items() if held}, None)
-                # A link is followed, so that a person's folder of dotfiles stays theirs.
+                # A link is followed, so that the file may live in a folder of dotfiles.
                 replace(Path(os.path.realpath(self.path)), _serialize(changed.pairs))
         except OSError as error:
-            raise TrustError(f"{self.path}: it cannot be written ({error.strerror}); nothing was changed") from error
+            raise TrustError(f"{self.path} cannot be written ({error.strerror}); nothing was changed") from error
         return changed
 
 
@@ -179,14 +179,14 @@ def _repository(common_dir: str) -> str:
 
 
 def _text(path: Path) -> str:
-    """The text of the file; ValueError where someone else could have written it."""
+    """The text of the file. Raises ValueError if someone else could have written it, OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError("it is no file")
+            raise ValueError("it is not a file")
         if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise ValueError("others than you may write it")
+            raise ValueError("others may write to it")
         return file.read(_MOST).decode()
 
 
@@ -216,7 +216,7 @@ def _serialize(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against another change; it is made, and closed to others."""
+    """Lock out other changes. Creates the folder if it is missing, and closes it to other users."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -18,7 +18,9 @@ from sandbox import unprivileged, until
 
 ON = "session:\n  brief_on_interval: true\n"
 
-UNTIL_MENDED = "; what it sets is unknown, so a server goes on with what it read last, and otherwise the defaults apply"
+UNTIL_FIXED = (
+    "; until then its settings are unknown: a server keeps those that it read last, all else uses the defaults"
+)
 
 
 def _write(root: Path, text: str | bytes) -> Path:
@@ -98,7 +100,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
         ("session:\n  brief_on_interval: 1", "sets it to 1, which is a whole number, and only true turns it on"),
         ("session:\n  brief_on_interval: null", "sets it to null, and only true turns it on"),
         ("session:\n  brief_on_interval: [true]", "sets it to [1 entry], which is a list, and only true turns it on"),
-        ("session: true", f"session is no mapping in {POLICY_FILE}"),
+        ("session: true", f"session is not a mapping in {POLICY_FILE}"),
         ("session.brief_on_interval: true", f"{POLICY_FILE} does not set it"),
     ],
 )
@@ -158,7 +160,7 @@ def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes
     assert policy.settings == Settings()
     assert says in _only_sentence(policy)
     assert _only_sentence(policy).startswith(f"{POLICY_FILE} cannot be read: ")
-    assert _only_sentence(policy).endswith(UNTIL_MENDED)
+    assert _only_sentence(policy).endswith(UNTIL_FIXED)
 
 
 def test_what_may_not_be_read_is_no_policy_that_sets_nothing(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_what_may_not_be_read_is_no_policy_that_sets_nothing(tmp_path: Path) -> 
         closed.chmod(mode)
         assert found == [
             "unreadable",
-            f"{POLICY_FILE} cannot be read: Permission denied; mend it, or remove it{UNTIL_MENDED}",
+            f"{POLICY_FILE} cannot be read: Permission denied; fix it, or remove it{UNTIL_FIXED}",
         ]
 
 
@@ -188,7 +190,7 @@ def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
     assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
     path.unlink()
     path.symlink_to("missing.yaml")
-    assert "a link to nothing" in _only_sentence(read_policy(str(tmp_path)))
+    assert "a broken link" in _only_sentence(read_policy(str(tmp_path)))
     path.unlink()
     path.symlink_to("policy.yaml")
     assert "a link that leads to itself" in _only_sentence(read_policy(str(tmp_path)))

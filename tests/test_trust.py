@@ -61,7 +61,7 @@ def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path
     safe, _, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
     assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
     assert safe.alerts.folders == ("notes",)
-    assert "server.port 8080 is asked for by the policy and not trusted here; run majordomus trust" in notes
+    assert "server.port 8080 is set by the policy but not trusted here; run majordomus trust" in notes
     assert len(notes) == 4
 
 
@@ -88,7 +88,7 @@ def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
     (root / "link").symlink_to("/etc")
     safe, _, notes = effective(settings, trust, "/c/.git", str(root))
     assert safe.alerts.folders == ()
-    assert "alerts.folders /etc is asked for" in notes[0]
+    assert "alerts.folders /etc is set by the policy" in notes[0]
 
 
 def test_a_link_to_the_common_dir_is_the_same_repository(tmp_path: Path, file: Path) -> None:
@@ -147,20 +147,20 @@ def test_a_file_that_others_may_write_trusts_nothing(file: Path) -> None:
     file.chmod(0o622)
     trust = Trust.read(file)
     assert not trust.trusted("/c", "server.port", 8080)
-    assert "others than you may write it" in (trust.fault or "")
+    assert "others may write to it" in (trust.fault or "")
 
 
 def test_what_is_no_file_trusts_nothing(file: Path) -> None:
     """A pipe in the place of the file makes nobody wait."""
     file.parent.mkdir(parents=True)
     os.mkfifo(file)
-    assert "it is no file" in (Trust.read(file).fault or "")
+    assert "it is not a file" in (Trust.read(file).fault or "")
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     """Where trust cannot be kept the person is told so, and what it was."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(TrustError, match="it cannot be written"):
+    with pytest.raises(TrustError, match="cannot be written"):
         Trust(tmp_path / "file" / "majordomus" / "trust.json", {}, None).grant("/c", [("server.port", 8080)])
 
 

@@ -62,7 +62,7 @@ def test_init_keeps_what_a_person_wrote(lab: Lab, text: str) -> None:
     for name in ("CLAUDE.md", "AGENTS.md"):
         (lab.repo / name).write_text("mine\n")
     printed = told(lab, "init")
-    assert printed.startswith(f"{path}: there already, and left as it is\n")
+    assert printed.startswith(f"{path}: already there; left as it is\n")
     assert printed.endswith("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n")
     assert printed.count("\n") == 3
     assert path.read_text() == text
@@ -154,7 +154,7 @@ def test_trust(lab: Lab) -> None:
     listed = told(lab, "trust", "--list")
     assert sorted(listed.splitlines()) == sorted(untrusted.splitlines())
     assert not (lab.home / ".config/majordomus").exists()
-    assert all(f"{one} is asked for by the policy and not trusted here" in told(lab, "brief") for one in asked)
+    assert all(f"{one} is set by the policy but not trusted here" in told(lab, "brief") for one in asked)
     granted = told(lab, "trust")
     assert sorted(granted.splitlines()) == sorted(f"{one}: trusted" for one in asked)
     assert told(lab, "trust", "--list") == granted
