@@ -14,7 +14,7 @@ import pytest
 from brief.core.model.brief import AnsweredBy
 from brief.core.sessions.episode import Episode
 from brief.handlers.hooks import HookInputs, hook, hook_text
-from brief.handlers.shape import Inputs
+from brief.handlers.inputs import Inputs
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from brief.capabilities.capability import Capability
 from brief.fastpath import ask as fast
-from brief.handlers.shape import Capability
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
 from brief.server.holder import Holder

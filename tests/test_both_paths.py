@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
-from brief.handlers.shape import Capability
 from sandbox import Lab
 from serving import leave_notice
 

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
 from brief.cli.parser import parser
+from brief.core.model.answers import Rendered
 from brief.core.model.brief import Brief
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
-from brief.handlers.shape import Capability, OwnersOwn, Positional, Rendered
+from brief.handlers.inputs import OwnersOwn, Positional
 from sandbox import Lab
 from serving import ask, given, leave_notice
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.input_fields import choices_of, find_mark, has_mark, is_repeatable, value_type
 from brief.capabilities.python_source import source_of
 from brief.capabilities.table import CAPABILITIES
-from brief.handlers.shape import Capability, OwnersOwn, Positional, Rendered
+from brief.core.model.answers import Rendered
+from brief.handlers.inputs import OwnersOwn, Positional
 
 _HEAD = '''"""The words of every command that is a capability, generated from `brief/capabilities` by `scripts/make-files`.
 

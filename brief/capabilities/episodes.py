@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import Capability, Http
 from brief.handlers import episodes, heartbeat, hooks, wake_poll
-from brief.handlers.shape import Capability, Http
 
 EPISODES: tuple[Capability, ...] = (
     Capability(

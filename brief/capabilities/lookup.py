@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brief.handlers.shape import Capability
+    from brief.capabilities.capability import Capability
 
 _MODULES = {
     **dict.fromkeys(("brief", "derive", "integration"), "views"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import READ_IN_FULL, Capability, Http, Strict
 from brief.core.model.brief import AlertsSection
 from brief.handlers import alert_commands, alerts, locks, reminder_import
-from brief.handlers.shape import READ_IN_FULL, Capability, Http, Strict
 
 NOTICES: tuple[Capability, ...] = (
     Capability(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import READ_IN_FULL, Capability, Http
 from brief.core.model.brief import PeersSection
 from brief.handlers import claims, sections
-from brief.handlers.shape import READ_IN_FULL, Capability, Http
 
 PEERS: tuple[Capability, ...] = (
     Capability(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.episodes import EPISODES
 from brief.capabilities.notices import NOTICES
 from brief.capabilities.peers import PEERS
 from brief.capabilities.tasks import TASKS
 from brief.capabilities.views import VIEWS
 from brief.capabilities.wakes import WAKES
-from brief.handlers.shape import Capability
 
 CAPABILITIES: tuple[Capability, ...] = (*VIEWS, *PEERS, *EPISODES, *WAKES, *TASKS, *NOTICES)
 """Every capability, in the order of the help."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import READ_IN_FULL, Capability, Http
 from brief.core.model.brief import StateSection
 from brief.handlers import sections, tasks
-from brief.handlers.shape import READ_IN_FULL, Capability, Http
 
 TASKS: tuple[Capability, ...] = (
     Capability(

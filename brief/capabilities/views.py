@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import READ_IN_FULL, Capability, Http
+from brief.core.model.answers import Rendered
 from brief.core.model.brief import Brief, DeriveSection, IntegrationSection
 from brief.handlers import briefs, queue, sections
-from brief.handlers.shape import READ_IN_FULL, Capability, Http, Rendered
 
 VIEWS: tuple[Capability, ...] = (
     Capability(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brief.capabilities.capability import Capability, Http
 from brief.handlers import wakes
-from brief.handlers.shape import Capability, Http
 
 WAKES: tuple[Capability, ...] = (
     Capability(

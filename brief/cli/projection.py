@@ -9,11 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.input_fields import find_mark, has_mark
 from brief.capabilities.lookup import find_capability
 from brief.cli.checkout_argument import located
 from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
+from brief.core.model.answers import Problem, Rendered
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
 from brief.core.model.wire import Wire
 from brief.core.text.refused_value import describe_refusal
@@ -23,7 +25,7 @@ from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
-from brief.handlers.shape import Capability, OwnersOwn, Path, Positional, Problem, Rendered
+from brief.handlers.inputs import OwnersOwn, Path, Positional
 from brief.server.ensure import ensure
 from brief.support.state_folder import refuse_unproven
 

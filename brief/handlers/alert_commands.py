@@ -26,7 +26,7 @@ from brief.core.notices.relevance import fault
 from brief.core.notices.visibility import Hidden, Shown, judge, may_be_acknowledged, never_shown
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
-from brief.handlers.shape import SessionInputs, Words
+from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.archiving import move, why_not
 from brief.notices.finding import Found, content, find
 from brief.notices.folder_lock import turn

@@ -14,7 +14,7 @@ from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, judge
 from brief.core.sessions.life import Life
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
-from brief.handlers.shape import OwnerByDefault, OwnerFlag, SessionInputs, Words
+from brief.handlers.inputs import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.notices.finding import content, find
 from brief.request import RequestContext
 from brief.sections.alerts import judged, listed, lock_owners

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief
 from brief.core.text.budget import narrowed, within
 from brief.core.text.line import compose_line
@@ -13,7 +14,7 @@ from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import printable_json
 from brief.handlers.aside import aside
-from brief.handlers.shape import Rendered, SessionInputs
+from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 

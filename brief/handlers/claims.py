@@ -10,7 +10,7 @@ from pydantic import Field
 from brief.core.model.wire import Wire
 from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below, relative_tasks
 from brief.core.text.sanitize import clean
-from brief.handlers.shape import Positional, SessionInputs, Words
+from brief.handlers.inputs import Positional, SessionInputs, Words
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread

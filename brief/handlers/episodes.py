@@ -13,7 +13,7 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED
 from brief.core.text.sanitize import ago, clean, elapsed
-from brief.handlers.shape import Inputs, SessionInputs
+from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.succession import find_predecessor, hand_over_notices
 from brief.request import RequestContext
 from brief.sections.episode_meant import episode_meant

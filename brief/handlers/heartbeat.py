@@ -22,9 +22,9 @@ from brief.core.text.sanitize import clean
 from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Outcome, WakeState, unchanged
 from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.inputs import Inputs
 from brief.handlers.outbox import PromptToSubmit, concluded, due_at, handed_out
 from brief.handlers.session_context import alerts_told, brief_told
-from brief.handlers.shape import Inputs
 from brief.handlers.waking import owes_brief, rules_for
 from brief.request import RequestContext
 from brief.service import RepositoryService

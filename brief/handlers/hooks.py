@@ -14,9 +14,9 @@ from brief.core.sessions.start_text import prompt_text, start_text
 from brief.core.text.sanitize import clean
 from brief.handlers.aside import aside
 from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.inputs import SessionInputs
 from brief.handlers.outbox import concluded
 from brief.handlers.session_context import alerts_told, brief_told
-from brief.handlers.shape import SessionInputs
 from brief.handlers.waking import is_woken, owes_brief, rules_of
 from brief.request import RequestContext
 from brief.service import RepositoryService

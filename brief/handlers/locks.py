@@ -20,7 +20,7 @@ from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import stands
 from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
-from brief.handlers.shape import SessionInputs, Words
+from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
 from brief.request import RequestContext
 from brief.sections.alerts import lock_owners, unlooked_folders

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brief.core.model.brief import Section
 from brief.core.model.errors import ConflictError
 from brief.git.branches import base_branch
-from brief.handlers.shape import Inputs
+from brief.handlers.inputs import Inputs
 from brief.integration.survey import observe
 from brief.policy import refuse_unread
 from brief.service import RepositoryService

@@ -9,7 +9,7 @@ from pydantic import Field
 from brief.core.model.wire import Wire
 from brief.core.notices.days import local_day
 from brief.core.text.sanitize import clean, wire
-from brief.handlers.shape import FileName, SessionInputs
+from brief.handlers.inputs import FileName, SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone

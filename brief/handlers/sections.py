@@ -8,7 +8,7 @@ from pydantic import Field
 
 from brief.core.model.brief import Section
 from brief.core.text.page import section_page
-from brief.handlers.shape import SessionInputs
+from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
 
 

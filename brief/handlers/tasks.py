@@ -9,7 +9,7 @@ from pydantic import Field
 from brief.core.model.wire import Wire
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean
-from brief.handlers.shape import SessionInputs, Words
+from brief.handlers.inputs import SessionInputs, Words
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread

@@ -15,8 +15,8 @@ from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span
 from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Change, WakeState, prompted, queued, unchanged, withdrawn
+from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.outbox import due_at
-from brief.handlers.shape import Inputs, SessionInputs
 from brief.handlers.waking import composed_wake, rules_for, rules_of
 from brief.request import RequestContext
 from brief.sections.episode_meant import episode_meant

@@ -19,10 +19,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from brief.capabilities.capability import Capability
+from brief.core.model.answers import Rendered
 from brief.core.model.errors import ANSWERED, FAILED, USAGE, MajordomusError, UsageError
 from brief.core.model.wire import Wire
 from brief.core.text.wrap import wrapped
-from brief.handlers.shape import Capability, Inputs, Rendered
+from brief.handlers.inputs import Inputs
 from brief.server.envelope import Envelope
 from brief.server.holder import Holder
 from brief.server.openapi import openapi

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from brief import __version__
-from brief.handlers.shape import Capability, Problem, Rendered
+from brief.capabilities.capability import Capability
+from brief.core.model.answers import Problem, Rendered
 
 Keyed = tuple[Any, JsonSchemaMode]
 References = Mapping[Keyed, dict[str, Any]]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from brief.core.model.answers import Problem
 from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, printable_json
-from brief.handlers.shape import Problem
 
 
 def problem(status: int, error: str, kind: str, exit_code: int) -> Response:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from brief.capabilities.capability import Capability, Http
 from brief.core.model.errors import ConflictError
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.life import is_waiting
 from brief.core.text.sanitize import wire
 from brief.core.text.server_status import server_text
-from brief.handlers.shape import Capability, Http, Inputs
+from brief.handlers.inputs import Inputs
 from brief.server.holder import Holder
 from brief.service import RepositoryService
 

@@ -5,10 +5,11 @@ import uuid
 
 import pytest
 
+from brief.capabilities.capability import Capability
 from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
+from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief, Section, Status
-from brief.handlers.shape import Capability, Rendered
 from impostor import answer, listening, saying, socket_of, write_lease
 from sandbox import Lab
 from serving import write_policy

@@ -1,0 +1,61 @@
+"""What every capability declares."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from brief.core.model.answers import Rendered
+from brief.core.model.errors import ANSWERED, NOT_ALL_READ
+from brief.core.model.wire import Wire
+from brief.handlers.inputs import Inputs
+from brief.service import RepositoryService
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """Where a capability stands below `/api/v1`."""
+
+    method: Literal["GET", "POST"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strict:
+    """What `--strict` does, as its help says it, and the exit code that it gives for an answer."""
+
+    told: str
+    exit_code: Callable[[Any], int]
+
+
+def _not_all_read(answer: Any) -> int:
+    in_full = answer.in_full if isinstance(answer, Rendered) else answer.fully_read
+    return ANSWERED if in_full else NOT_ALL_READ
+
+
+READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} where not all was read", _not_all_read)
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing that can be asked or told.
+
+    A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only
+    a server can answer; other queries are answered by the command itself where no server does. `strict` is what
+    `--strict` asks of an answer, None where there is no such question. `document` is the shape of a rendered answer where
+    it is JSON.
+    """
+
+    id: str
+    kind: Literal["query", "command"]
+    title: str
+    input: type[Inputs]
+    output: type[Wire]
+    handler: Callable[[RepositoryService, Any], Awaitable[Wire]]
+    text: Callable[[Any], str]
+    http: Http
+    cli: tuple[str, ...] = ()
+    in_memory: bool = False
+    strict: Strict | None = None
+    document: type[Wire] | None = None
