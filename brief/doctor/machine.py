@@ -9,8 +9,10 @@ from brief.core.model.errors import GitError
 from brief.core.model.health import Finding, fail, judge_descriptors, judge_git, judge_worktrees, judge_zones
 from brief.core.policy.names import UNREAD
 from brief.core.policy.settings import Settings
+from brief.fastpath.known import Known, Unknown
 from brief.fastpath.locate import Located
 from brief.git.command import OLDEST, run
+from brief.git.worktree_entries import unlisted_entries
 from brief.git.worktrees import worktrees
 from brief.policy import SEE_CHECK, read_policy
 from brief.support.zone import find_zone, zone, zone_doubt
@@ -46,11 +48,14 @@ def check_worktrees(here: Located) -> Finding:
         checkouts = worktrees(here.common_dir)
     except GitError as fault:
         return fail("worktrees", f"{fault.sentence}; try git fsck and git worktree repair")
+    unlisted = unlisted_entries(here.common_dir, checkouts)
     lost = [one for one in checkouts if not one.bare and (one.gone or one.prunable is not None)]
     return judge_worktrees(
         len(checkouts),
         [one.root for one in lost if one.locked is None],
         [one.root for one in lost if one.locked is not None],
+        unlisted.value if isinstance(unlisted, Known) else (),
+        unlisted.reason if isinstance(unlisted, Unknown) else None,
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from brief.core.model.errors import GitError, NotFoundError, PolicyError
+from brief.core.policy.names import POLICY_FILE
 from brief.core.text.sanitize import wire
 from brief.fastpath.known import Unknown
-from brief.git.command import git_cwd, run
+from brief.git.command import IGNORED, git_cwd, run, run_with_warnings
 from brief.git.head import read_head
 from brief.git.names import HEADS, REMOTES
 
@@ -25,33 +27,41 @@ def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> 
     """
     if named is not None:
         return _named(common_dir, named, deadline_s)
-    refs = _refs(common_dir, deadline_s, *(HEADS + name for name in _USUAL), _ORIGIN_HEAD)
-    if remote := refs.get(_ORIGIN_HEAD):
-        return _newer(common_dir, remote, deadline_s)
-    for name in _USUAL:
-        if HEADS + name in refs:
-            return HEADS + name
-    return _of_primary(common_dir, deadline_s)
+    usual = [HEADS + name for name in _USUAL]
+    refs = _refs(common_dir, deadline_s, *usual, _ORIGIN_HEAD)
+    found = refs.first(_ORIGIN_HEAD, *usual)
+    if found is None:
+        return _of_primary(common_dir, deadline_s)
+    return _newer(common_dir, refs.targets[found], deadline_s) if found == _ORIGIN_HEAD else found
+
+
+def refs_meant(named: str) -> tuple[str, ...]:
+    """The refs that `integration.base` may mean, the first that exists counts."""
+    return (named,) if named.startswith("refs/") else (HEADS + named, REMOTES + named)
+
+
+def no_such_base(named: str) -> str:
+    """That `integration.base` names a branch which does not exist, and what to do."""
+    return (
+        f"integration.base names {wire(named)!r}, but this repository has no such branch; "
+        f"name an existing one in {POLICY_FILE}"
+    )
 
 
 def _named(common_dir: str, named: str, deadline_s: float) -> str:
-    wanted = (named,) if named.startswith("refs/") else (HEADS + named, REMOTES + named)
-    found = _refs(common_dir, deadline_s, *wanted) if named and "\0" not in named else {}
-    for ref in wanted:
-        if ref in found:
-            return ref
-    raise PolicyError(
-        f"integration.base names {wire(named)!r}, but this repository has no such branch; "
-        "name an existing one in .ai/repo/policy.yaml"
-    )
+    wanted = refs_meant(named)
+    found = _refs(common_dir, deadline_s, *wanted).first(*wanted) if named and "\0" not in named else None
+    if found is None:
+        raise PolicyError(no_such_base(named))
+    return found
 
 
 def _newer(common_dir: str, remote: str, deadline_s: float) -> str:
     """The remote branch or the local one of the same name, whichever is ahead; the local one if they have diverged."""
     local = HEADS + remote.removeprefix(f"{REMOTES}origin/")
-    found = _refs(common_dir, deadline_s, local, remote)
-    if local not in found or remote not in found:
-        return next(iter(found), local)
+    refs = _refs(common_dir, deadline_s, local, remote)
+    if local not in refs.targets or remote not in refs.targets:
+        return refs.first(remote, local) or local
     count = run(
         ["rev-list", "--count", "--max-count=1", local, f"^{remote}", "--"], git_cwd(common_dir), deadline_s=deadline_s
     )
@@ -80,10 +90,30 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
     )
 
 
-def _refs(common_dir: str, deadline_s: float, *wanted: str) -> dict[str, str]:
-    """The wanted refs that exist, by full name, each with the ref that it points to, or ""."""
-    listed = run(
+class _Refs(NamedTuple):
+    """Refs that exist, by full name, each with the ref that it points at or an empty text; and those git cannot read."""
+
+    targets: dict[str, str]
+    broken: frozenset[str]
+
+    def first(self, *wanted: str) -> str | None:
+        """The first of these that exists; raises GitError where one before it may exist and git cannot read it."""
+        for ref in wanted:
+            if ref in self.broken:
+                raise GitError(
+                    f"the base is unknown: git cannot read {wire(ref)}; mend it, as git fsck tells, or name another "
+                    f"branch as integration.base in {POLICY_FILE}"
+                )
+            if ref in self.targets:
+                return ref
+        return None
+
+
+def _refs(common_dir: str, deadline_s: float, *wanted: str) -> _Refs:
+    """Those of the wanted refs that exist."""
+    listed, warned = run_with_warnings(
         ["for-each-ref", "--format=%(refname)%00%(symref)", *wanted], git_cwd(common_dir), deadline_s=deadline_s
     )
     pairs = (os.fsdecode(line).partition("\0") for line in listed.splitlines())
-    return {ref: target for ref, _, target in pairs if ref in wanted}
+    broken = (found[1] for line in warned if (found := IGNORED.fullmatch(line)))
+    return _Refs({ref: target for ref, _, target in pairs if ref in wanted}, frozenset(broken))

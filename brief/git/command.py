@@ -41,6 +41,10 @@ _USAGE = 129
 _running: set[subprocess.Popen[bytes]] = set()
 
 
+IGNORED = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with broken name) (refs/.+)", re.DOTALL)
+"""The warning with which git leaves a ref out of a listing, and the ref."""
+
+
 class GitTimeoutError(GitError):
     """Git did not answer before the deadline."""
 

@@ -78,6 +78,20 @@ def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
         return Unknown(f"was not read: {common_dir} cannot be accessed ({reason_of(fault)})")
 
 
+def read_ref(common_dir: str, ref: str) -> Reading[str]:
+    """The commit that a ref of the repository, named in full, leads to; see `read_head`."""
+    try:
+        check_git_folder(common_dir)
+        if os.path.isdir(f"{common_dir}/reftable"):
+            return Unknown("is in a reftable, which only git can read")
+        commit = None if _NO_REF.search(ref) else _resolved(ref, common_dir, common_dir)
+        return ABSENT if commit is None else Known(commit)
+    except _UnreadError as fault:
+        return Unknown(str(fault))
+    except (OSError, ValueError) as fault:
+        return Unknown(f"is not read: {common_dir} cannot be looked at ({reason_of(fault)})")
+
+
 def is_in_tables(git_dir: str) -> bool:
     """Whether the refs are in a reftable, according to HEAD."""
     try:

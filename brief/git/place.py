@@ -11,9 +11,9 @@ from brief.core.model.brief import Repository
 from brief.core.model.errors import GitError, RepositoryError
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import Absent, Known, Unknown
-from brief.fastpath.locate import Located, NotLocatedError, locate, read_small
+from brief.fastpath.locate import Located, NotLocatedError, locate
 from brief.git.head import Head, is_in_tables, listed_head, read_head
-from brief.git.worktrees import Checkout
+from brief.git.worktrees import Checkout, read_text
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -61,13 +61,19 @@ def head_of(here: Located, listed: Callable[[], Sequence[Checkout]]) -> Reading[
 
 
 def primary_root(here: Located) -> str:
-    """The root of the primary checkout, from files alone. If there is none, the git folder itself, as git lists it."""
+    """The root of the primary checkout, from files alone: the git folder itself where it has none, as git lists it.
+
+    Raises RepositoryError where the configuration that may name it cannot be read.
+    """
     if here.git_dir == here.common_dir:
         return here.root
     parent, name = os.path.split(here.common_dir)
     if name == ".git":
         return parent
-    named = _WORK_TREE.search(read_small(f"{here.common_dir}/config") or "")
+    config = read_text(f"{here.common_dir}/config")
+    if isinstance(config, Unknown):
+        raise RepositoryError(f"{config.reason}; git needs it too, so look at its owner and mode")
+    named = _WORK_TREE.search(config.value) if isinstance(config, Known) else None
     return os.path.realpath(os.path.join(here.common_dir, named[1].strip('"'))) if named else here.common_dir
 
 

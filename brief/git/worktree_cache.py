@@ -8,9 +8,9 @@ import time
 from functools import partial
 
 from brief.core.model.errors import GitError
-from brief.fastpath.locate import read_small
+from brief.fastpath.known import Known, Unknown
 from brief.git.command import GitTimeoutError
-from brief.git.worktrees import Checkout, worktrees
+from brief.git.worktrees import Checkout, entry_names, read_text, worktrees
 from brief.support.files import Stamp, any_young, stamp
 from brief.support.stat_cache import StatCache
 
@@ -115,21 +115,24 @@ class WorktreeCache:
         names, stamps = self._state
         return (
             bool(self._listing)
-            and self._names() == names
+            and self._are_named(names)
             and all(stamp(path) == found if found else _is_absent(path) for path, found in stamps.items())
             and self._present == _present(self._listing)
         )
 
-    def _names(self) -> tuple[str, ...]:
-        """The entries of the linked work trees, sorted."""
+    def _are_named(self, names: tuple[str, ...]) -> bool:
+        """Whether the entries of the work trees are these; where that cannot be told, git is asked, which tells why."""
         try:
-            return tuple(sorted(os.listdir(f"{self.common_dir}/worktrees")))
-        except OSError:
-            return ()
+            return entry_names(self.common_dir) == names
+        except GitError:
+            return False
 
     def _read_state(self) -> State:
-        """The entries of the work trees, and the stamps of all files that a listing depends on, by path."""
-        common, names = self.common_dir, self._names()
+        """The entries of the work trees, and the stamps of all files that a listing depends on, by their paths.
+
+        Raises GitError where one of them cannot be read: what it leads to would be missed.
+        """
+        common, names = self.common_dir, entry_names(self.common_dir)
         tables = "reftable/tables.list"
         paths = [f"{common}/{name}" for name in ("config", "config.worktree", "packed-refs", tables)]
         inner = ("gitdir", "locked", tables) if stamp(paths[-1]) else ("gitdir", "locked")
@@ -153,7 +156,11 @@ class WorktreeCache:
 
 
 def _ref_text(path: str) -> str:
-    return read_small(path) or ""
+    """The text of a HEAD or a ref; raises GitError where it cannot be read, so that nothing is kept of it."""
+    text = read_text(path)
+    if isinstance(text, Unknown):
+        raise GitError(text.reason)
+    return text.value if isinstance(text, Known) else ""
 
 
 def _is_absent(path: str) -> bool:

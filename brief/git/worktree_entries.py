@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.fastpath.locate import read_small
-from brief.git.worktrees import Checkout
+from brief.git.worktrees import Checkout, entry_root
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -34,9 +33,5 @@ def unlisted_entries(common_dir: str, listed: Sequence[Checkout]) -> Reading[tup
         return Known(())
     # After a copy, two entries may name the same folder: git lists both with the same root.
     roots = {os.path.realpath(checkout.root) for checkout in listed}
-    return Known(tuple(name for name in left if _root(f"{folder}/{name}") not in roots))
-
-
-def _root(git_dir: str) -> str | None:
-    marker = (read_small(f"{git_dir}/gitdir") or "").rstrip("\n")
-    return os.path.realpath(os.path.dirname(os.path.join(git_dir, marker))) if marker else None
+    known = {name: entry_root(f"{folder}/{name}") for name in left}
+    return Known(tuple(name for name, root in known.items() if not isinstance(root, Known) or root.value not in roots))

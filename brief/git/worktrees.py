@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from brief.core.model.errors import GitError
-from brief.fastpath.locate import read_small
+from brief.core.text.sanitize import wire
+from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.git.command import git_cwd, run
 from brief.git.names import HEADS
+from brief.support.files import reason_of
+
+if TYPE_CHECKING:
+    from brief.fastpath.known import Reading
+
+_MOST = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +96,45 @@ def _checkout(block: dict[str, str], root: str, git_dir: str, *, primary: bool) 
 
 
 def _git_dirs(common_dir: str) -> dict[str, str]:
-    """The git folder of each linked work tree, by the resolved path of its root."""
+    """The git folder of each linked work tree, by the real path of its root; raises GitError.
+
+    An entry whose root cannot be read is left out, as git leaves it out: `git/worktree_entries.py` names it.
+    """
+    folder = f"{common_dir}/worktrees"
+    roots = ((entry_root(f"{folder}/{name}"), f"{folder}/{name}") for name in entry_names(common_dir))
+    return {root.value: git_dir for root, git_dir in roots if isinstance(root, Known)}
+
+
+def entry_names(common_dir: str) -> tuple[str, ...]:
+    """What lies below `worktrees/` of the git folder, sorted; none where it is not there. Raises GitError."""
     folder = f"{common_dir}/worktrees"
     try:
-        names = os.listdir(folder)
-    except OSError:
-        return {}
-    return {
-        os.path.realpath(os.path.dirname(os.path.join(folder, name, marker.rstrip("\n")))): f"{folder}/{name}"
-        for name in names
-        if (marker := read_small(f"{folder}/{name}/gitdir"))
-    }
+        return tuple(sorted(os.listdir(folder)))
+    except FileNotFoundError:
+        return ()
+    except OSError as fault:
+        raise GitError(f"{wire(folder)} cannot be listed: {fault.strerror}") from fault
+
+
+def entry_root(git_dir: str) -> Reading[str]:
+    """The real path of the work tree that an entry stands for, by its file `gitdir`."""
+    marker = read_text(f"{git_dir}/gitdir")
+    if not isinstance(marker, Known):
+        return marker
+    named = marker.value.rstrip("\n")
+    return Known(os.path.realpath(os.path.dirname(os.path.join(git_dir, named)))) if named else ABSENT
+
+
+def read_text(path: str) -> Reading[str]:
+    """The text of a small file of git, links followed, decoded as file names are."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            return Known(os.fsdecode(file.read(_MOST)))
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except (OSError, ValueError) as fault:
+        return Unknown(f"{wire(path)} cannot be read: {reason_of(fault)}")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

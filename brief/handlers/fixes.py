@@ -14,6 +14,8 @@ from brief.core.notices.follow_up import fix_key, fix_text
 from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.episode import Episode
 from brief.core.text.sanitize import wire
+from brief.fastpath.known import Known, Unknown
+from brief.git.worktree_entries import unlisted_entries
 from brief.notices.store import NoticeSnapshot
 from brief.notices.told_fixes import Bugs
 from brief.request import RequestContext
@@ -49,9 +51,9 @@ def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -
         active = {fix_key(notice) for notice in bugs if notice.status is not NoticeStatus.DONE}
         for key in service.fixes.done_before(folders) & active:
             service.board.reopen_fix(key)
-        for notice in done.values():
-            _tell_if_ours(service, notice)
-        service.fixes.note(folders, bugs, frozenset(done))
+        settled = [_tell_if_ours(service, notice) for notice in done.values()]
+        if all(settled):
+            service.fixes.note(folders, bugs, frozenset(done))
 
 
 def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
@@ -102,15 +104,21 @@ def who_is_told(service: RepositoryService, notice: Notice) -> str:
     return f"the next session of {checkout} is told, since it names none (--session ID names one)"
 
 
-def _tell_if_ours(service: RepositoryService, notice: Notice) -> None:
-    """A clone brings other people's notices along: only who is or was here can wait for one."""
+def _tell_if_ours(service: RepositoryService, notice: Notice) -> bool:
+    """Owe the line where the notice is ours; False where that cannot be told yet.
+
+    A clone brings other people's notices along: only who is or was here can wait for one.
+    """
     key = fix_key(notice)
     if service.board.is_fix_told(key):
-        return
+        return True
     placed_by, checkout = _waits(service, notice)
-    if checkout is None or (placed_by is None and checkout not in _checkouts(service)):
-        return
-    service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), key)
+    if checkout is None:
+        return True
+    is_ours = _is_checkout(service, checkout) if placed_by is None else True
+    if is_ours:
+        service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), key)
+    return is_ours is not None
 
 
 def _waits(service: RepositoryService, notice: Notice) -> tuple[Episode | None, str | None]:
@@ -120,8 +128,13 @@ def _waits(service: RepositoryService, notice: Notice) -> tuple[Episode | None, 
     return placed_by, placed_by.checkout if placed_by else said if isinstance(said, str) else None
 
 
-def _checkouts(service: RepositoryService) -> set[str]:
+def _is_checkout(service: RepositoryService, root: str) -> bool | None:
+    """Whether the repository has a checkout there; None where that cannot be told, as with entries that git skips."""
     try:
-        return {wire(checkout.root) for checkout in service.context.worktrees()}
+        listed = service.context.worktrees()
     except MajordomusError:
-        return set()
+        return None
+    if root in {wire(checkout.root) for checkout in listed}:
+        return True
+    entries = unlisted_entries(service.common_dir, listed)
+    return None if isinstance(entries, Unknown) or (isinstance(entries, Known) and entries.value) else False

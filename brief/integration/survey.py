@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from datetime import UTC, datetime
 from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
 from brief.core.text.sanitize import wire
-from brief.git.command import GitTimeoutError, git_cwd, run_with_warnings
+from brief.git.command import IGNORED, GitTimeoutError, git_cwd, run_with_warnings
 from brief.git.names import HEADS, short_name
 from brief.git.quarantine import quarantine
 from brief.git.worktrees import worktrees
@@ -22,7 +21,6 @@ from brief.integration.observation import Observation
 MOST_ENTRIES = 200
 _MOST_GAPS = 5
 _MOST_OF_A_LINE = 300
-_IGNORED = re.compile(r"warning: ignoring (?:broken ref|dangling symref|ref with broken name) (refs/.+)", re.DOTALL)
 _FORMAT = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(symref)"
 
 
@@ -105,7 +103,7 @@ def _unread(git: _Git) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: set[str] = set()
     gaps = list(_closed_folders(git.common_dir))
     for line in git.warned:
-        ignored = _IGNORED.fullmatch(line)
+        ignored = IGNORED.fullmatch(line)
         if ignored is None:
             gaps.append(f"git said: {wire(line)[:_MOST_OF_A_LINE]}")
         elif ignored[1].startswith(HEADS):

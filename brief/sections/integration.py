@@ -6,7 +6,11 @@ from datetime import datetime, timedelta
 
 from brief.core.model.brief import IntegrationSection, QueueEntry, Row, Status
 from brief.core.model.wire_time import wire_time
-from brief.core.text.sanitize import ago, clean, is_ahead
+from brief.core.text.sanitize import ago, clean, is_ahead, wire
+from brief.fastpath.known import ABSENT
+from brief.git.branches import no_such_base, refs_meant
+from brief.git.head import read_ref
+from brief.git.names import short_name
 from brief.integration.observation import Observation, read
 from brief.sections.context import SectionContext, SectionQuery
 from brief.support.state_folder import refuse_unproven
@@ -26,6 +30,9 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
         return _unread("integration.provider is github, which this version cannot ask; use auto or git")
     refuse_unproven(context.state_dir)
     observation = read(f"{context.state_dir}/observation.json")
+    named = query.settings.integration.base
+    if observation is None and named is not None and _is_missing(context.common_dir, named):
+        return _unread(f"the branches were never read: {no_such_base(named)}")
     if observation is None:
         first = "commit first, since this checkout has no commit yet, and then " if query.is_unborn else ""
         return _unread(f"the branches were never read; {first}run {REFRESH}")
@@ -33,17 +40,35 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
     if is_ahead(now - observation.observed_at):
         when = wire_time(observation.observed_at.replace(microsecond=0))
         return _unread(f"the branches were read at {when}, which is ahead of this clock; run {REFRESH}")
-    return _section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes))
+    doubt = None if named is None else _base_doubt(context.common_dir, named, observation.base)
+    return _section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes), doubt)
+
+
+def _base_doubt(common_dir: str, named: str, observed: str) -> str | None:
+    """Why the branches were not measured against the base that the policy names; None where they were."""
+    if _is_missing(common_dir, named):
+        return no_such_base(named)
+    if observed in {wire(short_name(ref)) for ref in refs_meant(named)}:
+        return None
+    return f"the branches were measured against {clean(observed, 60)}, and integration.base names {clean(named, 60)}; run {REFRESH}"
+
+
+def _is_missing(common_dir: str, named: str) -> bool:
+    """Whether it is known that no branch of this name exists."""
+    return all(read_ref(common_dir, ref) is ABSENT for ref in refs_meant(named))
 
 
 def _unread(reason: str) -> IntegrationSection:
     return IntegrationSection(status=Status.UNREAD, headline="the queue is unknown", reason=reason)
 
 
-def _section(observation: Observation, now: datetime, fresh_for: timedelta) -> IntegrationSection:
+def _section(
+    observation: Observation, now: datetime, fresh_for: timedelta, base_doubt: str | None
+) -> IntegrationSection:
     waiting, left_out = observation.entries, observation.omitted
     age = now - observation.observed_at
-    gaps = [_old(age, fresh_for)] if age > fresh_for else []
+    gaps = [] if base_doubt is None else [base_doubt]
+    gaps += [_old(age, fresh_for)] if age > fresh_for else []
     more = left_out - len(observation.unread)
     gaps += [f"{more} more branches were not read: only the latest {len(waiting)} are"] if more > 0 else []
     gaps += [_broken(observation.unread)] if observation.unread else []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from brief.core.model.errors import StoreError
+from brief.core.model.errors import GitError, StoreError
+from brief.git.worktrees import Checkout
 from brief.handlers.alert_commands import AddInputs, NoticeInputs, add_alert, archive_alert, end_alert
 from brief.handlers.fixes import tell_fixes
 from brief.server.housekeeping import tend, tidy
@@ -170,3 +172,19 @@ def test_a_kill_between_the_two_is_made_up_for(lab: Lab) -> None:
     assert lab.majordomus("serve", "ensure").returncode == 0
     told = [lab.majordomus("brief", "--session", ANN).stdout for _ in range(3)]
     assert sum(LINE in text for text in told) == 1
+
+
+def test_a_checkout_that_cannot_be_told_is_told_later(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While git cannot list the checkouts nobody is taken for a stranger; once it can, the line is owed."""
+
+    def fails() -> tuple[Checkout, ...]:
+        raise GitError("git is gone")
+
+    here = str(place.lab.repo)
+    place.put("ours", kind="bug-dep", status="done", session_id=ANN, checkout=here, component="koda", ticket="KODA-12")
+    working = place.service.context
+    monkeypatch.setattr(place.service, "context", replace(working, worktrees=fails))
+    tend(place.service)
+    monkeypatch.setattr(place.service, "context", working)
+    tend(place.service)
+    assert "fixed in KODA-12 on koda" in place.hook("session-start")

@@ -177,13 +177,29 @@ def judge_zones(name: str, fault: str | None, *, has_tzdata: bool) -> Finding:
     return warn("zones", fault) if fault is not None else ok("zones", f"{name} is in force")
 
 
-def judge_worktrees(count: int, lost: Sequence[str], locked: Sequence[str] = ()) -> Finding:
+def judge_worktrees(
+    count: int,
+    lost: Sequence[str],
+    locked: Sequence[str] = (),
+    unlisted: Sequence[str] = (),
+    unread: str | None = None,
+) -> Finding:
     """Check the checkouts that git lists: `lost` are gone or prunable, `locked` are locked and their folder is away.
 
+    `unlisted` are the entries that git skips without a word, `unread` is why that cannot be told.
     A folder may be away because its drive is not mounted, which is what a lock is for: it is no fault, and no advice may
     cost its record. Nobody can tell a drive that is not mounted from a folder that was deleted.
     """
     away = f"{_some(locked)} locked, with the folder away as on a drive that is not mounted" if locked else ""
+    if unread is not None:
+        return warn("worktrees", f"{count} listed, and {unread}")
+    if unlisted:
+        skipped = (
+            f"{_some(unlisted)} below worktrees/ of the git folder cannot be read, so git skips what they stand for"
+        )
+        return warn(
+            "worktrees", f"{count} listed; {skipped}; run git worktree repair, or git worktree prune if it is gone"
+        )
     if not lost:
         return ok("worktrees", f"{count} listed, of them {away}" if away else f"{count} present")
     missing = (
