@@ -97,7 +97,9 @@ class Requests:
             )
         policy = self._policies.read(here.root)
         return CheckoutConfig(
-            here, policy, effective(policy.settings, Trust.read(), self._context.common_dir, here.root)
+            here,
+            policy,
+            effective(policy.settings, Trust.of_person(self._context.common_dir), self._context.common_dir, here.root),
         )
 
     def request_context(

@@ -22,13 +22,15 @@ from brief.core.policy.names import SWITCH
 from brief.core.policy.settings import Settings
 from brief.core.text.sanitize import clean
 from brief.support.files import replace
-from brief.support.home import home_folder
+from brief.support.home import account_home, home_folder
+from brief.support.programs import lies_in
 
 SCHEMA = "majordomus.trust/v1"
 
 Pair = tuple[str, str | int]
 """A dotted key and the value that the policy sets; a folder by its real path."""
 
+_BELOW_HOME = Path(".config/majordomus/trust.json")
 _MOST = 1_048_576
 WAKING: Pair = (SWITCH, "by a mod or a hook that is installed for the user")
 """The pair that lets a mod installed for the user, and so for every repository, wake sessions in this one."""
@@ -47,8 +49,9 @@ class TrustError(MajordomusError):
 def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The path of the trust file, in `XDG_CONFIG_HOME` if that is absolute, else in `~/.config`."""
     declared = Path(environ.get("XDG_CONFIG_HOME", ""))
-    base = declared if declared.is_absolute() else home_folder(environ) / ".config"
-    return base / "majordomus" / "trust.json"
+    if declared.is_absolute():
+        return declared / _BELOW_HOME.relative_to(".config")
+    return home_folder(environ) / _BELOW_HOME
 
 
 # ---------------------------------------------------------------- what needs trust
@@ -141,6 +144,25 @@ class Trust:
             why = error.strerror if isinstance(error, OSError) else str(error)
             return cls(path, {}, f"{path}: {why}; nothing is trusted until it is fixed or removed")
 
+    @classmethod
+    def of_person(cls, common_dir: str) -> Trust:
+        """Read the person's file for a repository. One that lies in the repository trusts nothing: it may have come with it.
+
+        An environment that leads there, as a repository may bring one along, is nobody's consent. The home of the account is
+        the person's, even where it is a work tree.
+        """
+        path = trust_path()
+        repository = _repository(common_dir)
+        is_within = any(lies_in(str(each), repository) for each in (path, path.parent))
+        if is_within and path != account_home() / _BELOW_HOME:
+            return cls(
+                path,
+                {},
+                f"{path} lies in the repository that it is about, so nothing is trusted; "
+                "set HOME or XDG_CONFIG_HOME to a folder outside of the repository",
+            )
+        return cls.read(path)
+
     def trusted(self, common_dir: str, key: str, value: str | int) -> bool:
         """Whether exactly this value of the key is trusted in the repository with this common dir."""
         return (key, value) in self.pairs.get(_repository(common_dir), frozenset())
@@ -156,6 +178,8 @@ class Trust:
         return self._change(common_dir, add=frozenset(), remove=frozenset(pairs))
 
     def _change(self, common_dir: str, *, add: frozenset[Pair], remove: frozenset[Pair]) -> Trust:
+        if self.fault:
+            raise TrustError(self.fault)
         repository = _repository(common_dir)
         try:
             with _locked(self.path.parent):

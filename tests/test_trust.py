@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from brief.core.policy.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
-from brief.trust import Pair, Trust, TrustError, effective, needs_trust, trust_path
+from brief.trust import SCHEMA, Pair, Trust, TrustError, effective, needs_trust, trust_path
+from sandbox import Lab
+from serving import write_policy
 
 ASKING = Settings(
     server=ServerSettings(port=8080),
@@ -192,3 +194,61 @@ def test_the_file_lies_beside_the_persons_settings(tmp_path: Path) -> None:
     assert trust_path({"XDG_CONFIG_HOME": "/x"}) == Path("/x/majordomus/trust.json")
     assert trust_path({**home, "XDG_CONFIG_HOME": "x"}) == tmp_path / ".config/majordomus/trust.json"
     assert trust_path(home) == tmp_path / ".config/majordomus/trust.json"
+
+
+# ---------------------------------------------------------------- a config folder that the repository brought
+
+
+def _planted(lab: Lab, home: Path, repository: Path) -> None:
+    """A trust file below a folder, which trusts a folder of notices outside of the repository."""
+    file = home / "majordomus/trust.json"
+    file.parent.mkdir(parents=True)
+    pair = {"key": "alerts.folders", "value": str(lab.base / "outside")}
+    file.write_text(json.dumps({"schema": SCHEMA, "repositories": {str(repository): [pair]}}))
+    file.chmod(0o600)
+
+
+@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize(
+    ("variable", "value", "config"),
+    [
+        ("XDG_CONFIG_HOME", "{repo}/config", "{repo}/config"),
+        ("XDG_CONFIG_HOME", "{repo}/.git/config.d", "{repo}/.git/config.d"),
+        ("XDG_CONFIG_HOME", "{tree}/config", "{tree}/config"),
+        ("XDG_CONFIG_HOME", "{base}/way", "{repo}/config"),
+        ("HOME", "{repo}/home", "{repo}/home/.config"),
+    ],
+)
+def test_a_config_folder_in_the_repository_is_not_the_persons(
+    lab: Lab, variable: str, value: str, config: str, served: bool
+) -> None:
+    """Server and command alone trust nothing by it, and say so in one sentence, and nothing is written there."""
+    lab.commit()
+    places = {"repo": lab.repo, "tree": lab.worktree("tree"), "base": lab.base}
+    write_policy(lab, f"version: 1\nalerts:\n  folders: [{lab.base}/outside]\n")
+    (lab.base / "outside/active").mkdir(parents=True)
+    (lab.base / "outside/active/lock-koda.md").write_text("---\nkind: lock\n---\n# lock on koda\n")
+    _planted(lab, Path(config.format(**places)), Path(lab.common_dir))
+    (lab.base / "way").symlink_to(lab.repo / "config")
+    if variable == "HOME":
+        del lab.env["XDG_CONFIG_HOME"]
+    lab.env[variable] = value.format(**places)
+    if served:
+        assert lab.majordomus("serve", "ensure").returncode == 0
+    told = json.loads(lab.majordomus("brief", "--format", "json").stdout)
+    assert told["answered_by"]["kind"] == ("lease-holder" if served else "self")
+    sentence = "majordomus/trust.json lies in the repository that it is about, so nothing is trusted; set HOME or"
+    assert len([note for note in told["notes"] if sentence in note]) == 1
+    assert "koda" not in json.dumps(told)
+    done = lab.majordomus("trust")
+    assert (done.returncode, sentence in done.stderr, len(done.stderr.splitlines())) == (2, True, 1)
+
+
+def test_the_home_of_the_account_may_be_a_work_tree(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody was led there by an environment."""
+    monkeypatch.setattr("brief.trust.account_home", lambda: lab.repo)
+    monkeypatch.setenv("HOME", str(lab.repo))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    _planted(lab, lab.repo / ".config", Path(lab.common_dir))
+    trust = Trust.of_person(lab.common_dir)
+    assert trust.trusted(lab.common_dir, "alerts.folders", str(lab.base / "outside"))

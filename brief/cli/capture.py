@@ -131,7 +131,7 @@ def _off(place: Place, here: Located | None) -> str | None:
     """Why the mod does not act in this checkout; None where it does, or where there is none to act in."""
     if here is None:
         return None
-    needs_trust = place.scope is Scope.USER and not Trust.read().trusted(here.common_dir, *WAKING)
+    needs_trust = place.scope is Scope.USER and not Trust.of_person(here.common_dir).trusted(here.common_dir, *WAKING)
     untrusted = "it wakes nobody here until you run majordomus trust in this repository" if needs_trust else None
     return switch_reason(read_policy(here.root), place.mod.policy_key) or untrusted
 

@@ -123,12 +123,14 @@ def change_trust(args: argparse.Namespace) -> int:
     here = located(args)
     policy = read_policy(here.root)
     if args.revoke:
-        Trust.read().revoke(here.common_dir)
+        Trust.of_person(here.common_dir).revoke(here.common_dir)
         say("nothing of this repository is trusted any longer\n")
         return ANSWERED
     refuse_unread(policy)
     asked = may_be_trusted(policy.settings, here.root)
-    trust = Trust.read() if args.list else Trust.read().grant(here.common_dir, asked) if asked else Trust.read()
+    trust = Trust.of_person(here.common_dir)
+    if asked and not args.list:
+        trust = trust.grant(here.common_dir, asked)
     if not asked and policy.status is PolicyStatus.ABSENT:
         say(f"nothing needs trust: {NO_POLICY}\n")
     elif not asked:

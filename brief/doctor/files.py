@@ -44,7 +44,7 @@ def check_policy(here: Located) -> Finding:
 
 def check_trust(here: Located) -> Finding:
     """Check the trust file, and whether everything that the policy asks for is trusted."""
-    granted = Trust.read()
+    granted = Trust.of_person(here.common_dir)
     found = read_policy(here.root)
     if found.is_unread and granted.fault is None:
         return warn("trust", f"what needs trust is unknown: {UNREAD}; {SEE_CHECK}")
@@ -56,7 +56,9 @@ def check_trust(here: Located) -> Finding:
 def check_notices(here: Located) -> Finding:
     """Check that every notice can be read, in the folders that a brief of the checkout looks into."""
     folder = state_dir(here.common_dir)
-    settings = effective(read_policy(here.root).settings, Trust.read(), here.common_dir, here.root).settings
+    settings = effective(
+        read_policy(here.root).settings, Trust.of_person(here.common_dir), here.common_dir, here.root
+    ).settings
     try:
         refuse_unproven(folder)
     except UnprovenStateError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from dataclasses import dataclass
@@ -134,11 +135,12 @@ def _start(here: Located) -> subprocess.Popen[bytes]:
 def _environment(root: str) -> dict[str, str]:
     """The caller's environment less what steers Python or git, or the repository decides, and less its own session's.
 
-    A server answers for all sessions, and for longer than the folder lasts that it was started in.
+    A server answers for all sessions, and for longer than the folder lasts that it was started in. A config folder in the
+    repository is passed on, so that the server trusts nothing by it, as a command does; git is not given it.
     """
-    kept = "CLAUDE_CONFIG_DIR"
-    named = environment_for(root).items()
-    return {name: value for name, value in named if name == kept or not name.startswith("CLAUDE")}
+    kept = ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
+    named = environment_for(root) | {name: os.environ[name] for name in kept if name in os.environ}
+    return {name: value for name, value in named.items() if name in kept or not name.startswith("CLAUDE")}
 
 
 def _refuse_failed(start: subprocess.Popen[bytes]) -> None:

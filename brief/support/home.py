@@ -13,6 +13,11 @@ def home_folder(environ: Mapping[str, str] = os.environ) -> Path:
     named = environ.get("HOME", "")
     if os.path.isabs(named):
         return Path(named)
+    return account_home()
+
+
+def account_home() -> Path:
+    """The home of this user's account, whatever the environment says; `/` where there is none."""
     try:
         account = pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # a user id without an account, as in containers

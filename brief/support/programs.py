@@ -81,6 +81,11 @@ def repository_around(folder: str) -> str | None:
         return next((each for each in _upwards(here) if _is_git_dir(each)), None)
 
 
+def lies_in(path: str, repository: str) -> bool:
+    """Whether a path leads into a git folder or any of its checkouts; known for a few seconds."""
+    return _is_within(path, repository, _now())
+
+
 def is_inside(path: str, repository: str | None) -> bool:
     """Whether a resolved path lies in a git folder or in one of its checkouts. True if that is unknown."""
     if repository is None:
