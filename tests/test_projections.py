@@ -145,5 +145,5 @@ def test_every_input_can_be_given_to_the_command(capability: Capability, capsys:
         is_no_option = name == "local" or any(
             isinstance(mark, OwnersOwn) and mark.by_default for mark in field.metadata
         )
-        assert is_no_option != (f"--{name}" in told or name.upper() in told)
+        assert is_no_option != (f"--{name.replace('_', '-')}" in told or name.upper() in told)
         assert is_no_option or name == "root" or (field.description or "?") in told.replace("- ", "-")

@@ -37,7 +37,17 @@ _LINE: dict[str, Any] = {"dest": "format", "action": "store_const", "const": "li
 _SHORT = 24
 """Characters of choices that the usage line shows; more of them stand in the sentence behind the option."""
 
-_METAVARS = {"session": "ID", "scope": "PATH", "budget": "BYTES", "width": "COLUMNS", "next": "TEXT", "reason": "TEXT"}
+_METAVARS = {
+    "session": "ID",
+    "scope": "PATH",
+    "budget": "BYTES",
+    "width": "COLUMNS",
+    "next": "TEXT",
+    "reason": "TEXT",
+    "ttl": "MINUTES",
+    "expires": "WHEN",
+    "fires_on": "WHEN",
+}
 
 
 def command_words() -> str:

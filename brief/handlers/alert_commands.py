@@ -46,21 +46,30 @@ class AddInputs(SessionInputs):
 
     title: Words = Field(description="what it says, in a line")
     component: str | None = Field(default=None, max_length=200, description="the component it is about")
-    kind: Kind = Field(default=Kind.ALERT, description="what it is; locks are placed with lock place")
+    kind: Kind = Field(
+        default=Kind.ALERT, description="what it is, an alert unless said; a lock is placed with majordomus lock place"
+    )
     body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
     priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said, 8 for a bug-dep")
-    severity: Severity | None = Field(default=None, description="how long it is shown without dates")
+    severity: Severity | None = Field(
+        default=None,
+        description="how long it is shown without dates: high 999 days, normal 7, low 3; normal unless said",
+    )
     expires: str | None = Field(
         default=None,
         max_length=40,
-        description="the day or moment with which it is over: 2027-01-31 is shown last on the 30th",
+        description="YYYY-MM-DD [HH:MM], with which it is over: 2027-01-31 is last shown on the 30th",
     )
     fires_on: str | None = Field(
-        default=None, max_length=40, description="the day or moment with which it begins to be due and shown"
+        default=None, max_length=40, description="YYYY-MM-DD [HH:MM], with which it begins to be due and shown"
     )
     recurring: Recurring | None = Field(default=None, description="how often it is due again")
     audience: Audience | None = Field(default=None, description="owner keeps it from every text for a model")
-    applies_when: str | None = Field(default=None, max_length=1_000, description="whom it concerns, as a rule")
+    applies_when: str | None = Field(
+        default=None,
+        max_length=1_000,
+        description="whom it concerns, such as component == 'billing' or paths matches 'src/**'; all unless said",
+    )
     ticket: str | None = Field(default=None, max_length=200, description="the ticket it is about")
 
 

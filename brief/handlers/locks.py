@@ -42,7 +42,7 @@ class PlaceInputs(SessionInputs):
         default=None,
         ge=1,
         le=525_600,
-        description="minutes from now after which it is over by itself; on one's own lock, it holds that much longer",
+        description="minutes from now after which it is over by itself; placed again, a lock of one's own holds until then",
     )
     priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said")
 
