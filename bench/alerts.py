@@ -17,7 +17,7 @@ from bench.scene import COMMAND, SESSION, Scene
 from bench.spawning import Setting, interleaved
 from brief.core.notices.alerts_block import block, body_of, line_of
 from brief.core.notices.notice import parse
-from brief.core.notices.visibility import Shown, judge, order
+from brief.core.notices.visibility import Shown, decide_visibility, order
 from brief.core.policy.settings import Settings
 from brief.notices.store import NoticeStore
 
@@ -90,7 +90,8 @@ def _shown() -> list[Shown]:
     numbered = enumerate(kind for kind, count in REALISTIC.items() for _ in range(count))
     now = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
     verdicts = [
-        judge(parse(_text(kind, number), f"{kind}-{number}"), now, ZoneInfo("UTC")) for number, kind in numbered
+        decide_visibility(parse(_text(kind, number), f"{kind}-{number}"), now, ZoneInfo("UTC"))
+        for number, kind in numbered
     ]
     return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
 

@@ -47,8 +47,8 @@ class Clocked(Woken):
     async def has_prompt(self, session: str = ANN) -> bool:
         """Whether one waits, once the schedule has looked."""
         await self.settled()
-        waking = self.board.waking(session)
-        return waking is not None and waking.prompt is not None
+        wake_state = self.board.wake_state(session)
+        return wake_state is not None and wake_state.prompt is not None
 
     def submitted(self, session: str = ANN) -> None:
         """The session has taken what waits."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from brief.core.notices.notice import Notice, parse
-from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, order
 from brief.core.sessions.life import Life
 
 ZONES = ("Pacific/Auckland", "Europe/Prague", "America/New_York", "UTC")
@@ -27,7 +27,7 @@ def at(local: str, zone: str) -> datetime:
 
 def judged(made: Notice, local: str, zone: str, owner: Life = Life.UNKNOWN) -> Shown | Hidden | Expired:
     """What becomes of the notice when the clocks of the zone show `local`."""
-    return judge(made, at(local, zone), ZoneInfo(zone), owner)
+    return decide_visibility(made, at(local, zone), ZoneInfo(zone), owner)
 
 
 def countdown(made: Notice, local: str, zone: str) -> str | None:

@@ -140,7 +140,7 @@ class Known:
         unheard: Sequence[Episode] = (),
         tasks: Sequence[Task] = (),
         follow_ups: Sequence[FollowUp] = (),
-        wakings: Mapping[str, WakeState] | None = None,
+        wake_states: Mapping[str, WakeState] | None = None,
         clients: Sequence[Client] = (),
     ) -> None:
         self._known = (
@@ -149,7 +149,7 @@ class Known:
         )
         self._tasks = {task.episode: task for task in tasks}
         self._follow_ups = tuple(follow_ups)
-        self._wakings = wakings or {}
+        self._wakings = wake_states or {}
         self._clients = tuple(clients)
 
     def known(self) -> tuple[KnownEpisode, ...]:
@@ -168,7 +168,7 @@ class Known:
         """What is owed to it."""
         return tuple(one for one in self._follow_ups if one.session == episode_id)
 
-    def waking(self, episode_id: str) -> WakeState | None:
+    def wake_state(self, episode_id: str) -> WakeState | None:
         """How its wakes stand."""
         return self._wakings.get(episode_id)
 

@@ -86,9 +86,9 @@ class Woken(repo_fixture.Place):
         for session in sessions or (ANN,):
             asyncio.run(self.schedule.beat(session))
 
-    def waking(self, session: str = ANN) -> WakeState:
+    def wake_state(self, session: str = ANN) -> WakeState:
         """How its wakes stand."""
-        found = self.board.waking(session)
+        found = self.board.wake_state(session)
         assert found is not None
         return found
 

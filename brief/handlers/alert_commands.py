@@ -23,7 +23,7 @@ from brief.core.notices.follow_up import fix_key
 from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity
 from brief.core.notices.notice_text import ended
 from brief.core.notices.relevance import fault
-from brief.core.notices.visibility import Hidden, Shown, judge, may_be_acknowledged, never_shown
+from brief.core.notices.visibility import Hidden, Shown, decide_visibility, may_be_acknowledged, never_shown
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
 from brief.handlers.inputs import SessionInputs, Words
@@ -208,7 +208,7 @@ def _what_follows(service: RepositoryService, notice: Notice, now: datetime, day
     """What becomes of a new notice that is not simply shown: who is told of a bug-dep, or from which day it is shown."""
     if notice.kind is Kind.BUG_DEP:
         return f"once it is done, {who_is_told(service, notice)}"
-    verdict = judge(notice, now, days)
+    verdict = decide_visibility(notice, now, days)
     if isinstance(verdict, Hidden):
         return f"{verdict.reason}, and is shown from then on; until then majordomus reminders lists it"
     is_overdue = isinstance(verdict, Shown) and verdict.fired and (verdict.urgency or 0) < 0

@@ -10,7 +10,7 @@ from brief.core.model.brief import AlertsSection
 from brief.core.model.errors import UsageError
 from brief.core.model.wire import Wire
 from brief.core.notices.notice import Audience, Kind
-from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, judge
+from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, decide_visibility
 from brief.core.sessions.life import Life
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
@@ -130,7 +130,9 @@ def _beyond(service: RepositoryService, asked: ShowInputs) -> Verdict:
     """The notice by its name, where a folder holds more than a brief reads; raises NotFoundError, and what `find` does."""
     request = looked(service, asked)
     _, notice = content(find(request.notice_folders, asked.slug).file)
-    return judge(notice, service.now(), zone(request.query.settings)[0], lock_owners(service.context)(notice))
+    return decide_visibility(
+        notice, service.now(), zone(request.query.settings)[0], lock_owners(service.context)(notice)
+    )
 
 
 def _in_full(verdict: Verdict) -> NoticeInFull:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brief.core.notices.notice import Notice
-from brief.core.notices.visibility import Expired, Shown, judge
+from brief.core.notices.visibility import Expired, Shown, decide_visibility
 from brief.notices.archiving import archive
 from brief.notices.bringing_back import bring_back
 from brief.sections.alerts import Judged, lock_owners
@@ -19,7 +19,7 @@ def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
     folders = notice_folders(service.context.state_dir, query)
 
     def is_shown(notice: Notice) -> bool:
-        return isinstance(judge(notice, now, days, owner(notice)), Shown)
+        return isinstance(decide_visibility(notice, now, days, owner(notice)), Shown)
 
     for folder in folders:
         bring_back(folder, now, is_shown, folders, even_tracked=query.settings.alerts.archive_tracked)
@@ -37,7 +37,7 @@ def archive_expired(service: RepositoryService, query: SectionQuery, found: Judg
     owner = lock_owners(service.context)
 
     def is_over(notice: Notice) -> bool:
-        return isinstance(judge(notice, service.clock.earliest(), days, owner(notice)), Expired)
+        return isinstance(decide_visibility(notice, service.clock.earliest(), days, owner(notice)), Expired)
 
     for folder in notice_folders(service.context.state_dir, query):
         archive(folder, slugs, is_over, even_tracked=query.settings.alerts.archive_tracked)

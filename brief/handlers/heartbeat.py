@@ -109,20 +109,20 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
     sections = await service.sections_for_line(here, asked.session)
     # Last, since what fails after it would lose the prompt.
     if has_it:
-        waking, prompt = await handed_out(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
+        wake_state, prompt = await handed_out(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
     else:
-        waking, prompt = await _waking(service, asked), None
+        wake_state, prompt = await _wake_state(service, asked), None
     now = service.now()
     return HeartbeatAnswer(
         at=now,
         line=compose_line(sections, now, asked.width, head_unread=here.repository.head_unread),
         prompt=prompt,
-        next_heartbeat_seconds=_next_heartbeat(service, asked, waking),
+        next_heartbeat_seconds=_next_heartbeat(service, asked, wake_state),
         interval_minutes=here.query.settings.session.brief_interval_minutes,
         switch="on" if rules.on else "off",
         reason=reason,
-        wakes=wake_status(waking.cadence, rules),
-        due=due_at(waking, rules, service.board.wakes.instant(now)),
+        wakes=wake_status(wake_state.cadence, rules),
+        due=due_at(wake_state, rules, service.board.wakes.instant(now)),
     )
 
 
@@ -179,13 +179,13 @@ def _is_new(episode: Episode, asked: MindedInputs, state: EpisodeState, checkout
     return moved or names_process or is_of_another(episode, asked.pid)
 
 
-async def _waking(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:
+async def _wake_state(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:
     return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), unchanged)))[0]
 
 
-def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, waking: WakeState) -> float:
+def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_state: WakeState) -> float:
     """Sooner while the session waits for a person, or something waits for the session."""
-    is_owed = waking.prompt is not None or bool(service.board.follow_ups(asked.session))
+    is_owed = wake_state.prompt is not None or bool(service.board.follow_ups(asked.session))
     return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
 
 

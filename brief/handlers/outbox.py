@@ -38,45 +38,49 @@ async def handed_out(
     """
     session, wakes = here.query.session or "", service.board.wakes
 
-    def tidy(waking: WakeState) -> Change:
-        return tidied(waking, rules, wakes.instant(service.now()), is_idle=state is EpisodeState.IDLE)
+    def tidy(wake_state: WakeState) -> Change:
+        return tidied(wake_state, rules, wakes.instant(service.now()), is_idle=state is EpisodeState.IDLE)
 
-    waking, _ = await in_thread(lambda: wakes.change(session, service.now(), tidy))
-    waits = waking.prompt is not None and waking.prompt.offered is None
-    if waking.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
-        return waking, None
-    is_old = not waking.prompt.text or abs(service.now() - waking.prompt.composed) > FRESH_FOR
+    wake_state, _ = await in_thread(lambda: wakes.change(session, service.now(), tidy))
+    waits = wake_state.prompt is not None and wake_state.prompt.offered is None
+    if wake_state.prompt is None or not waits or not may_be_handed_out(state, draft=draft):
+        return wake_state, None
+    is_old = not wake_state.prompt.text or abs(service.now() - wake_state.prompt.composed) > FRESH_FOR
     try:
-        fresh = await composed_wake(service, here) if is_old else waking.prompt
+        fresh = await composed_wake(service, here) if is_old else wake_state.prompt
     except Exception as fault:  # noqa: BLE001 - whatever it is, the heartbeat has its line, and the prompt waits on
         log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
-        return waking, None
-    waking, taken = await in_thread(lambda: _taken(service, session, fresh))
+        return wake_state, None
+    wake_state, taken = await in_thread(lambda: _taken(service, session, fresh))
     if taken is not None:
         # It waits again where it is proven that the client never had it.
         if_unread(lambda: aside(in_thread(lambda: concluded(service, session, taken.id, "held"))))
-    return waking, taken
+    return wake_state, taken
 
 
 def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[WakeState, PromptToSubmit | None]:
     """The prompt that waits, as it says now; None where another heartbeat has taken it, or it was withdrawn meanwhile."""
     taken: list[Prompt] = []
 
-    def take(waking: WakeState) -> Change:
-        after, _ = recomposed(waking, fresh)
+    def take(wake_state: WakeState) -> Change:
+        after, _ = recomposed(wake_state, fresh)
         if after.prompt is not None and after.prompt.offered is None:
             taken.append(after.prompt)
         return offered(after, service.now())
 
-    waking, _ = service.board.wakes.change(session, service.now(), take)
-    return waking, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
+    wake_state, _ = service.board.wakes.change(session, service.now(), take)
+    return wake_state, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
 
 
-def due_at(waking: WakeState, rules: Rules, now: Instant) -> datetime | None:
+def due_at(wake_state: WakeState, rules: Rules, now: Instant) -> datetime | None:
     """When a wake of the session is due; None where none will be, as long as nothing changes."""
-    if wake_status(waking.cadence, rules) is not WakeStatus.ON:
+    if wake_status(wake_state.cadence, rules) is not WakeStatus.ON:
         return None
-    return waking.prompt.composed if waking.prompt else now.wall + remaining(waking.anchor, rules.interval, now)
+    return (
+        wake_state.prompt.composed
+        if wake_state.prompt
+        else now.wall + remaining(wake_state.anchor, rules.interval, now)
+    )
 
 
 def concluded(service: RepositoryService, session: str, prompt_id: str | None, outcome: Outcome) -> Change:
@@ -86,11 +90,11 @@ def concluded(service: RepositoryService, session: str, prompt_id: str | None, o
     """
     delivered: list[Prompt] = []
 
-    def tell(waking: WakeState) -> Change:
-        named = prompt_id or (waking.prompt.id if waking.prompt else "")
-        after, entries = told_outcome(waking, named, outcome, service.board.wakes.instant(service.now()))
-        if entries and outcome == "submitted" and waking.prompt is not None:
-            delivered.append(waking.prompt)
+    def tell(wake_state: WakeState) -> Change:
+        named = prompt_id or (wake_state.prompt.id if wake_state.prompt else "")
+        after, entries = told_outcome(wake_state, named, outcome, service.board.wakes.instant(service.now()))
+        if entries and outcome == "submitted" and wake_state.prompt is not None:
+            delivered.append(wake_state.prompt)
         return after, entries
 
     change = service.board.wakes.change(session, service.now(), tell)

@@ -63,7 +63,7 @@ async def alerts_told(service: RepositoryService, request: RequestContext, chann
         entry = Entry("injected", channel, size=_size(context))
         if context:
             notes.extend(_marks(service, session, context, shown))
-            notes.extend(_steps(service, session, lambda waking: (waking, (entry,))))
+            notes.extend(_steps(service, session, lambda wake_state: (wake_state, (entry,))))
     return context
 
 
@@ -82,7 +82,7 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
         if service.context.absence is None:
             now = service.board.wakes.instant(service.now())
             size, told = _size(context), facts(brief)
-            notes.extend(_steps(service, session, lambda waking: briefed(waking, channel, size, told, now)))
+            notes.extend(_steps(service, session, lambda wake_state: briefed(wake_state, channel, size, told, now)))
     return Briefed(context, brief)
 
 

@@ -73,11 +73,11 @@ async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
         await _opened(service, asked)
     service.activity.note_channel(asked.session, await in_thread(lambda: _scope(service, asked, here)))
     rules, off = rules_for(service, here, asked.session)
-    waking, prompt = await handed_out(service, here, rules, await _state(service, asked.session), draft=False)
+    wake_state, prompt = await handed_out(service, here, rules, await _state(service, asked.session), draft=False)
     return Waited(
         at=service.now(),
         prompt=prompt,
-        again_seconds=None if prompt else _again(service, waking, rules),
+        again_seconds=None if prompt else _again(service, wake_state, rules),
         ensures=rules.on and here.query.settings.session.ensure_server_on_start,
         reason=off,
     )
@@ -129,12 +129,12 @@ async def _state(service: RepositoryService, session: str) -> EpisodeState:
     return next((one.state for one in recorded.sessions if one.id == session), told)
 
 
-def _again(service: RepositoryService, waking: WakeState, rules: Rules) -> float:
+def _again(service: RepositoryService, wake_state: WakeState, rules: Rules) -> float:
     """After how many seconds to ask again: just after a wake is due, and within a minute.
 
     One that waits already is not handed out to a busy session, and the end of its turn starts another process.
     """
     now = service.now()
-    due = due_at(waking, rules, service.board.wakes.instant(now)) if waking.prompt is None else None
+    due = due_at(wake_state, rules, service.board.wakes.instant(now)) if wake_state.prompt is None else None
     left = minute() if due is None else max(timedelta(0), due - now) + minute() / ASKS_A_MINUTE
     return min(left, minute()).total_seconds()

@@ -94,15 +94,15 @@ async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes
 
 
 def _all(service: RepositoryService, meant: str | None = None, *, counts: bool = False) -> AllWakes:
-    wakings, now, paused = service.board.wakes.open(), service.now(), service.board.wakes.all_paused()
-    told = (_one(service, one, wakings, paused, counts=counts) for one in service.board.known())
+    wake_states, now, paused = service.board.wakes.open(), service.now(), service.board.wakes.all_paused()
+    told = (_one(service, one, wake_states, paused, counts=counts) for one in service.board.known())
     return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(told))
 
 
 def _one(
     service: RepositoryService,
     known: KnownEpisode,
-    wakings: Mapping[str, WakeState],
+    wake_states: Mapping[str, WakeState],
     paused: datetime | None,
     *,
     counts: bool,
@@ -110,11 +110,11 @@ def _one(
     episode, task = known.episode, service.board.tasks().get(known.episode.id)
     nothing = WakeState(anchor=service.board.wakes.instant(service.now()), all_paused=paused)
     try:
-        waking = wakings.get(episode.id) or service.board.waking(episode.id) or nothing
-        stands, reason, due = _status(service, episode, waking)
+        wake_state = wake_states.get(episode.id) or service.board.wake_state(episode.id) or nothing
+        stands, reason, due = _status(service, episode, wake_state)
     except MajordomusError as fault:
-        waking, stands, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
-    prompt = waking.prompt
+        wake_state, stands, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
+    prompt = wake_state.prompt
     return SessionWakes(
         session=episode.id,
         provider=episode.provider,
@@ -126,8 +126,8 @@ def _one(
         due=due,
         waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
         waits_for=_waits_for(service, known) if prompt and not prompt.offered else None,
-        unprompted=waking.unprompted,
-        briefed=waking.briefed,
+        unprompted=wake_state.unprompted,
+        briefed=wake_state.briefed,
         ledger=service.board.wakes.ledger(episode.id) if counts else None,
     )
 
@@ -145,11 +145,11 @@ def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
 
 
 def _status(
-    service: RepositoryService, episode: Episode, waking: WakeState
+    service: RepositoryService, episode: Episode, wake_state: WakeState
 ) -> tuple[WakeStatus, str | None, datetime | None]:
     request = service.request_context(episode.checkout, episode.id)
     rules, off = rules_for(service, request, episode.id)
-    stands = wake_status(waking.cadence, rules)
+    stands = wake_status(wake_state.cadence, rules)
     reasons = {
         WakeStatus.ON: None,
         WakeStatus.OFF: off,
@@ -157,7 +157,7 @@ def _status(
         WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next one resets the count",
         WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
     }
-    return stands, reasons[stands], due_at(waking, rules, service.board.wakes.instant(service.now()))
+    return stands, reasons[stands], due_at(wake_state, rules, service.board.wakes.instant(service.now()))
 
 
 def wakes_text(answer: AllWakes) -> str:
@@ -216,11 +216,13 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
     def everybody() -> None:
         service.board.wakes.pause_all(service.now())
         for session in service.board.wakes.open():
-            service.board.wakes.change(session, service.now(), lambda waking: withdrawn(waking, WakeStatus.PAUSED))
+            service.board.wakes.change(
+                session, service.now(), lambda wake_state: withdrawn(wake_state, WakeStatus.PAUSED)
+            )
 
-    def pause(waking: WakeState) -> Change:
-        after, entries = withdrawn(waking, WakeStatus.PAUSED)
-        return replace(after, paused=waking.paused or service.now()), entries
+    def pause(wake_state: WakeState) -> Change:
+        after, entries = withdrawn(wake_state, WakeStatus.PAUSED)
+        return replace(after, paused=wake_state.paused or service.now()), entries
 
     return await _changed(service, asked, everybody, pause)
 
@@ -228,8 +230,8 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
 async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
     """Wake a session again, or all of the repository but those that are paused by themselves."""
 
-    def resume(waking: WakeState) -> Change:
-        return replace(waking, paused=None), ()
+    def resume(wake_state: WakeState) -> Change:
+        return replace(wake_state, paused=None), ()
 
     return await _changed(service, asked, service.board.wakes.resume_all, resume)
 
@@ -253,13 +255,13 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
     """Put a prompt into the outbox of a session now; as a person asks for it, the limit begins anew and Esc is over."""
     request = await in_thread(lambda: _look_of_meant(service, asked))
     session = request.query.session or ""
-    waking, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
-    _refuse(service, waking, request)
+    wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
+    _refuse(service, wake_state, request)
     prompt = await composed_wake(service, request)
 
-    def queue(waking: WakeState) -> Change:
-        _refuse(service, waking, request)
-        return queued(prompted(waking)[0], prompt, 0, rules_of(request), service.board.wakes.instant(service.now()))
+    def queue(wake_state: WakeState) -> Change:
+        _refuse(service, wake_state, request)
+        return queued(prompted(wake_state)[0], prompt, 0, rules_of(request), service.board.wakes.instant(service.now()))
 
     def work() -> AllWakes:
         service.board.wakes.change(session, service.now(), queue, durable=True)
@@ -275,12 +277,12 @@ def _look_of_meant(service: RepositoryService, asked: WakeInputs) -> RequestCont
     return service.request_context(episode.checkout, meant)
 
 
-def _refuse(service: RepositoryService, waking: WakeState, request: RequestContext) -> None:
+def _refuse(service: RepositoryService, wake_state: WakeState, request: RequestContext) -> None:
     """Raise ConflictError where the session is not woken, whoever asks."""
     _, off = rules_for(service, request, request.query.session or "")
     if off is not None:
         raise ConflictError(f"nobody is woken here: {off}")
-    if waking.paused_since is not None:
+    if wake_state.paused_since is not None:
         raise ConflictError("its wakes are paused; majordomus wake resume ends that")
-    if waking.prompt is not None:
+    if wake_state.prompt is not None:
         raise ConflictError("a wake waits for it already; there is never a second while one waits")

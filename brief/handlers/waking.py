@@ -83,12 +83,12 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
             return False
         await asyncio.sleep(CARRIER_SECONDS / 10)
     rules, _ = rules_for(service, request, session)
-    waking = await in_thread(lambda: service.board.waking(session))
-    return rules.on if waking is None else wake_status(waking.cadence, rules) is WakeStatus.ON
+    wake_state = await in_thread(lambda: service.board.wake_state(session))
+    return rules.on if wake_state is None else wake_status(wake_state.cadence, rules) is WakeStatus.ON
 
 
 def owes_brief(service: RepositoryService, request: RequestContext) -> bool:
     """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
     now = service.board.wakes.instant(service.now())
-    waking, _ = service.board.wakes.change(request.query.session or "", now.wall, prompted)
-    return owes_with_prompt(waking, rules_of(request), now)
+    wake_state, _ = service.board.wakes.change(request.query.session or "", now.wall, prompted)
+    return owes_with_prompt(wake_state, rules_of(request), now)

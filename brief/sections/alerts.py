@@ -16,7 +16,7 @@ from brief.core.model.level import URGENCY, Level
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
-from brief.core.notices.visibility import Expired, Hidden, Shown, judge, may_be_acknowledged, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, may_be_acknowledged, order
 from brief.core.policy.names import POLICY_FILE
 from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
@@ -85,7 +85,7 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
     now, (days, _, _) = context.now(), zone(query.settings)
     focus = focus_of(context, query)
     owner = lock_owners(context)
-    verdicts = [judge(notice, now, days, owner(notice)) for notice in snapshot.notices]
+    verdicts = [decide_visibility(notice, now, days, owner(notice)) for notice in snapshot.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
     here = [_concerns(one.notice, focus) for one in shown]
     ahead = [one for one in verdicts if isinstance(one, Hidden) and one.in_days is not None]

@@ -50,7 +50,7 @@ class Sessions(Protocol):
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
         """The follow-ups of an open episode that were not yet delivered."""
 
-    def waking(self, episode_id: str) -> WakeState | None:
+    def wake_state(self, episode_id: str) -> WakeState | None:
         """The wake state of an episode. None if it is not known."""
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:

@@ -64,10 +64,10 @@ class _Wakes(NamedTuple):
 
 
 def _wakes(context: SectionContext, own: KnownEpisode | None, query: SectionQuery) -> _Wakes:
-    waking = context.sessions.waking(own.episode.id) if own else None
-    if waking is None:
+    wake_state = context.sessions.wake_state(own.episode.id) if own else None
+    if wake_state is None:
         return _Wakes(WakeStatus.ON, None)
-    return _Wakes(wake_status(waking.cadence, rules(query.settings, MINUTE)), waking.paused_since)
+    return _Wakes(wake_status(wake_state.cadence, rules(query.settings, MINUTE)), wake_state.paused_since)
 
 
 def _wake_rows(wakes: _Wakes, query: SectionQuery, now: datetime) -> tuple[Row, ...]:

@@ -80,7 +80,7 @@ class Board:
         """A number that grows with every change a brief could show."""
         return self._version + self.wakes.version
 
-    def waking(self, episode_id: str) -> WakeState | None:
+    def wake_state(self, episode_id: str) -> WakeState | None:
         """How the wakes of an episode stand; None where nothing is known of them."""
         return self.wakes.get(episode_id)
 

@@ -84,7 +84,7 @@ class StoredSessions:
         """Nothing: what is owed waits for a server, which knows what it told."""
         return ()
 
-    def waking(self, episode_id: str) -> WakeState | None:  # noqa: ARG002 - whoever asks
+    def wake_state(self, episode_id: str) -> WakeState | None:  # noqa: ARG002 - whoever asks
         """Nothing: nobody is woken where no server runs."""
         return None
 

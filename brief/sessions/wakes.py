@@ -71,14 +71,14 @@ class Wakes:
             found = connection.execute(
                 f"SELECT {names} FROM wakes JOIN episodes ON episodes.id = wakes.episode WHERE episodes.closed IS NULL"
             ).fetchall()
-        wakings = {}
+        wake_states = {}
         for row in found:
             with contextlib.suppress(StoreError):
-                wakings[row[0]] = self._waking(row, everybody)
+                wake_states[row[0]] = self._wake_state(row, everybody)
         for session in list(self._anchors):
-            if session not in wakings:  # closed meanwhile, and its memory would be kept for ever
+            if session not in wake_states:  # closed meanwhile, and its memory would be kept for ever
                 self._anchors.pop(session, None)
-        return wakings
+        return wake_states
 
     def change(self, session: str, now: datetime, step: Step, *, durable: bool = False) -> Change:
         """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
@@ -104,7 +104,7 @@ class Wakes:
         """Let an interval go by before the next wake of an episode that is open again: nobody missed what was not due."""
         if self.get(session) is not None:
             instant = self.instant(now)
-            self.change(session, now, lambda waking: begun_anew(waking, instant))
+            self.change(session, now, lambda wake_state: begun_anew(wake_state, instant))
 
     def pause_all(self, now: datetime) -> None:
         """Wake no session of the repository any more; where that is so already, it is so since then."""
@@ -135,9 +135,9 @@ class Wakes:
 
     def _get(self, connection: sqlite3.Connection, session: str) -> WakeState | None:
         row = connection.execute(f"SELECT {_WAKING} FROM wakes WHERE episode = ?", (session,)).fetchone()
-        return self._waking(row, _all_paused(connection)) if row else None
+        return self._wake_state(row, _all_paused(connection)) if row else None
 
-    def _waking(self, row: tuple[Any, ...], all_paused: datetime | None) -> WakeState:
+    def _wake_state(self, row: tuple[Any, ...], all_paused: datetime | None) -> WakeState:
         fields = dict(zip(_WAKING.split(", "), row, strict=True))
         try:
             anchor = datetime.fromisoformat(fields["anchor"])
@@ -165,16 +165,16 @@ def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> WakeSt
     return WakeState(anchor=now, all_paused=_all_paused(connection))
 
 
-def _put(connection: sqlite3.Connection, session: str, waking: WakeState) -> None:
+def _put(connection: sqlite3.Connection, session: str, wake_state: WakeState) -> None:
     values = (
         session,
-        waking.anchor.wall.isoformat(),
-        waking.unprompted,
-        int(waking.stopped),
-        waking.briefed and waking.briefed.isoformat(),
-        waking.told,
-        waking.prompt and waking.prompt.model_dump_json(),
-        waking.paused and waking.paused.isoformat(),
+        wake_state.anchor.wall.isoformat(),
+        wake_state.unprompted,
+        int(wake_state.stopped),
+        wake_state.briefed and wake_state.briefed.isoformat(),
+        wake_state.told,
+        wake_state.prompt and wake_state.prompt.model_dump_json(),
+        wake_state.paused and wake_state.paused.isoformat(),
     )
     connection.execute(f"INSERT OR REPLACE INTO wakes ({_WAKING}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 

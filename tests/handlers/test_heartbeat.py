@@ -112,7 +112,7 @@ def test_prompt_that_waited_is_composed_anew(place: Woken) -> None:
     place.look()
     place.after(20)
     place.beat()
-    waiting = place.waking().prompt
+    waiting = place.wake_state().prompt
     assert waiting is not None
     place.after(180)
     place.put("koda", kind="lock", component="koda")
@@ -133,9 +133,9 @@ def test_outcome_that_is_never_told(place: Woken) -> None:
     place.woken()
     place.after(3)
     assert place.look("busy").prompt is None
-    assert place.waking().prompt is not None
+    assert place.wake_state().prompt is not None
     place.look("idle")
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     assert place.counted()["wake lost"] == 1
     place.after(19)
     place.beat()
@@ -152,7 +152,7 @@ def test_policy_off_while_one_waits(place: Woken) -> None:
     assert (answer.prompt, answer.switch, answer.wakes, answer.due) == (None, "off", "off", None)
     assert answer.reason is not None
     assert "session.brief_on_interval is not true" in answer.reason
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
 
 
 @pytest.mark.parametrize("value", ['"true"', "yes", "1", "null", "[true]"])
@@ -255,7 +255,7 @@ def test_outcome_told_twice(place: Woken) -> None:
     """An outcome counts once, however often it is told."""
     prompt = place.woken()
     assert [place.tell(prompt.id, "submitted").recorded for _ in range(3)] == [True, False, False]
-    assert place.waking().unprompted == 1
+    assert place.wake_state().unprompted == 1
     assert place.counted()["wake submitted"] == 1
 
 
@@ -306,10 +306,10 @@ def test_prompt_after_the_interval(place: Woken) -> None:
     place.prompt()
     place.after(20)
     place.beat()
-    assert place.waking().prompt is not None
+    assert place.wake_state().prompt is not None
     place.after(1)
     assert place.prompt().carries == "brief"
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     assert place.look().due == place.clock.now + 20 * MINUTE
 
 

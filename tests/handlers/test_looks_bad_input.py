@@ -135,13 +135,13 @@ def test_prompt_of_another_session(place: Woken) -> None:
     place.look(session=BOB)
     place.after(20)
     place.beat(BOB)
-    waits = place.waking(BOB).prompt
+    waits = place.wake_state(BOB).prompt
     assert waits is not None
-    before = place.waking(ANN), place.waking(BOB)
+    before = place.wake_state(ANN), place.wake_state(BOB)
     for prompt_id, session in ((prompt.id, BOB), (waits.id, ANN), (waits.id, BOB), ("p" * 200, ANN)):
         for outcome in ("submitted", "dropped", "held", "failed"):
             assert not place.tell(prompt_id, outcome, session).recorded
-    assert (place.waking(ANN), place.waking(BOB)) == before
+    assert (place.wake_state(ANN), place.wake_state(BOB)) == before
 
 
 def test_held_a_hundred_times(place: Woken, composed: list[str]) -> None:
@@ -269,7 +269,7 @@ def test_limit_is_edited(place: Woken) -> None:
     place.beat()
     place.policy(f"{ON}  wake_limit: 2\n")
     assert (place.look().prompt, place.look().wakes) == (None, "limit")
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     for limit in (3, 0):
         place.policy(f"{ON}  wake_limit: {limit}\n")
         place.tell(place.woken().id, "submitted")
@@ -281,7 +281,7 @@ def test_when_is_edited(place: Woken, composed: list[str]) -> None:
     place.policy(f"{ON}  brief_when: changed\n")
     place.after(20)
     place.beat()
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     place.policy(ON)
     assert place.woken() is not None
     assert composed == [ANN] * 3

@@ -68,7 +68,7 @@ def test_delivered_with_the_prompt_that_the_client_makes_of_it(place: Waiting) -
     place.put("koda", kind="lock")
     assert place.hook("user-prompt-submit", speaker="wake") == ""
     assert place.counted()["wake submitted"] == 1
-    assert place.waking().unprompted == 1
+    assert place.wake_state().unprompted == 1
     episode = place.episode()
     assert episode is not None
     assert episode.state is EpisodeState.BUSY
@@ -287,10 +287,10 @@ def test_limit_begins_anew_with_a_person(place: Waiting) -> None:
 def test_prompt_of_a_person_after_the_interval(place: Waiting) -> None:
     """With hooks too the brief goes with a person's prompt once an interval is over, which empties the outbox."""
     place.waits_until_due()
-    assert place.waking().prompt is not None
+    assert place.wake_state().prompt is not None
     assert "[brief]" not in place.hook("user-prompt-submit", speaker="client")
     assert "[brief]" in place.hook("user-prompt-submit")
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     assert "[brief]" not in place.hook("user-prompt-submit")
 
 

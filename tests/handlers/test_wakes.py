@@ -217,7 +217,7 @@ def test_mod_of_the_user_without_trust(place: Woken) -> None:
     place.look(scope="user")
     place.after(20)
     place.beat()
-    assert place.waking().prompt is None
+    assert place.wake_state().prompt is None
     one = next(one for one in place.wakes().sessions if one.session == ANN)
     assert (one.status, one.due) == ("off", None)
     assert "majordomus trust" in (one.reason or "")
@@ -225,7 +225,7 @@ def test_mod_of_the_user_without_trust(place: Woken) -> None:
         place.wake()
     Trust.read().grant(place.lab.common_dir, [WAKING])
     place.beat()
-    assert place.waking().prompt is not None
+    assert place.wake_state().prompt is not None
 
 
 def test_wakes_that_cannot_be_read(place: Woken) -> None:
@@ -240,7 +240,7 @@ def test_wakes_that_cannot_be_read(place: Woken) -> None:
     assert told[BOB].due is not None
     place.after(20)
     asyncio.run(_looked(place))
-    assert place.waking(BOB).prompt is not None
+    assert place.wake_state(BOB).prompt is not None
 
 
 async def _looked(place: Woken) -> None:

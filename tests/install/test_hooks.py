@@ -29,8 +29,10 @@ def test_the_snippet_is_settings() -> None:
 def test_the_wake_waits_in_the_background() -> None:
     """What wakes runs beside the session, for longer than any interval and for no more than a timer of the client counts."""
     hooks = json.loads(snippet(("majordomus",), Scope.PROJECT))["hooks"]
-    waking = [run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]]
-    assert len(waking) == 2
-    for run in waking:
+    wake_state = [
+        run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]
+    ]
+    assert len(wake_state) == 2
+    for run in wake_state:
         assert run["asyncRewake"] is True
         assert 1440 * 60 < run["timeout"] < 2**31 // 1000

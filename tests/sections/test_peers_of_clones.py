@@ -62,7 +62,7 @@ class OneSession:
         """Nobody owes it anything."""
         return ()
 
-    def waking(self, episode_id: str) -> None:
+    def wake_state(self, episode_id: str) -> None:
         """Nobody wakes it."""
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:

@@ -154,7 +154,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
 )
 def test_what_keeps_it_from_being_woken(fields: Any, limit: int, kept: str | None, told: str | None) -> None:
     """A session reads what keeps it from being woken and what ends that, and nothing where its policy wakes nobody."""
-    sessions = Known([episode()], wakings={"e1": WakeState(anchor=Instant(NOW), **fields)})
+    sessions = Known([episode()], wake_states={"e1": WakeState(anchor=Instant(NOW), **fields)})
     on = {"brief_on_interval": True, "wake_limit": limit}
     found = answer(context(sessions), ask(settings={"session": on}))
     assert data(found).wakes == kept
@@ -181,7 +181,7 @@ def test_whether_it_is_woken(settings: Any, fields: Any, woken: bool) -> None:
 
 def test_nobody_is_woken_while_paused() -> None:
     """A pause ends the waking, whatever the policy asks for."""
-    sessions = Known([episode()], wakings={"e1": WakeState(anchor=Instant(NOW), paused=NOW)})
+    sessions = Known([episode()], wake_states={"e1": WakeState(anchor=Instant(NOW), paused=NOW)})
     found = answer(context(sessions, has_channel=lambda session: True), ask(settings=ON))
     assert data(found).woken is False
 

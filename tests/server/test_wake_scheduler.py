@@ -270,7 +270,7 @@ def test_server_that_holds_no_more(place: Clocked) -> None:
         place.after(20)
         await schedule.beat(ANN)
         await schedule.keep()
-        assert place.waking().prompt is None
+        assert place.wake_state().prompt is None
 
     run(story(), place)
 

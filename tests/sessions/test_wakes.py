@@ -54,14 +54,14 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield made
 
 
-def queue(waking: WakeState) -> Change:
+def queue(wake_state: WakeState) -> Change:
     """A prompt is put into the outbox."""
-    return queued(waking, PROMPT, 0, RULES, waking.anchor)
+    return queued(wake_state, PROMPT, 0, RULES, wake_state.anchor)
 
 
-def count(entries: tuple[Entry, ...], waking: WakeState) -> Change:
+def count(entries: tuple[Entry, ...], wake_state: WakeState) -> Change:
     """Nothing but that something is counted."""
-    return waking, entries
+    return wake_state, entries
 
 
 def test_nothing_happened_yet(server: Server) -> None:
@@ -115,7 +115,7 @@ def test_version(server: Server) -> None:
     server.wakes.change("e1", NOW, unchanged)
     versions = [server.board.version]
     steps: list[Callable[[], object]] = [
-        lambda: server.wakes.change("e1", NOW, lambda waking: (waking, (Entry("injected", "mod", size=1),))),
+        lambda: server.wakes.change("e1", NOW, lambda wake_state: (wake_state, (Entry("injected", "mod", size=1),))),
         lambda: server.wakes.change("e1", NOW, queue),
         lambda: server.wakes.pause_all(NOW),
         server.wakes.resume_all,
@@ -157,7 +157,7 @@ def test_thousands_of_sessions(server: Server, monkeypatch: pytest.MonkeyPatch) 
             entries = (Entry("wake", outcome), Entry("injected", "mod", size=9))
             server.wakes.change(name, NOW, partial(count, entries))
         server.board.close(name, "ended", NOW + number * MINUTE)
-        server.wakes.change(name, NOW, lambda waking: told_outcome(waking, "p", "submitted", waking.anchor))
+        server.wakes.change(name, NOW, lambda wake_state: told_outcome(wake_state, "p", "submitted", wake_state.anchor))
     with server.database.read() as connection:
         counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("wakes", "ledger")]
     assert counts == [5, 5 * 5]
@@ -167,7 +167,9 @@ def test_thousands_of_sessions(server: Server, monkeypatch: pytest.MonkeyPatch) 
 
 def test_opened_again(server: Server) -> None:
     """An episode that was closed begins its interval when it is open again, by both clocks, and keeps all else."""
-    server.wakes.change("e1", NOW, lambda waking: (replace(waking, unprompted=3, stopped=True, briefed=NOW), ()))
+    server.wakes.change(
+        "e1", NOW, lambda wake_state: (replace(wake_state, unprompted=3, stopped=True, briefed=NOW), ())
+    )
     server.board.close("e1", "ended", NOW)
     server.steady = 900.0
     later = NOW + timedelta(days=3)
@@ -182,17 +184,17 @@ def test_opened_again(server: Server) -> None:
 def test_many_at_once(server: Server) -> None:
     """Of many that change the same wakes at once none undoes another."""
 
-    def add(waking: WakeState) -> Change:
-        return replace(waking, unprompted=waking.unprompted + 1), (Entry("wake", "submitted"),)
+    def add(wake_state: WakeState) -> Change:
+        return replace(wake_state, unprompted=wake_state.unprompted + 1), (Entry("wake", "submitted"),)
 
     threads = [Thread(target=lambda: server.wakes.change("e1", NOW, add)) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    waking = server.wakes.get("e1")
-    assert waking is not None
-    assert (waking.unprompted, server.wakes.ledger("e1")[0].count) == (20, 20)
+    wake_state = server.wakes.get("e1")
+    assert wake_state is not None
+    assert (wake_state.unprompted, server.wakes.ledger("e1")[0].count) == (20, 20)
 
 
 def test_step_that_fails(server: Server) -> None:

@@ -60,7 +60,7 @@ class Expired:
 Verdict: TypeAlias = Shown | Hidden | Expired
 
 
-def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life = Life.UNKNOWN) -> Verdict:
+def decide_visibility(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life = Life.UNKNOWN) -> Verdict:
     """Decide what happens to a notice at the aware moment `now`, with days in `zone`.
 
     `fires_on` is inclusive: it counts from its first moment. `expires` is exclusive: it counts until its first moment.
@@ -80,7 +80,7 @@ def judge(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life = Life
 
 def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Life = Life.UNKNOWN) -> bool:
     """Whether a notice is a lock in force now: not done, not expired and not in the future."""
-    return lock.kind is Kind.LOCK and isinstance(judge(lock, now, zone, owner), Shown)
+    return lock.kind is Kind.LOCK and isinstance(decide_visibility(lock, now, zone, owner), Shown)
 
 
 def never_shown(notice: Notice, now: datetime, zone: ZoneInfo) -> str | None:

@@ -99,98 +99,100 @@ Change = tuple[WakeState, tuple[Entry, ...]]
 Step = Callable[[WakeState], Change]
 
 
-def unchanged(waking: WakeState) -> Change:
+def unchanged(wake_state: WakeState) -> Change:
     """Change nothing."""
-    return waking, ()
+    return wake_state, ()
 
 
 # ---------------------------------------------------------------- the schedule
 
 
-def queued(waking: WakeState, prompt: Prompt, missed: int, rules: Rules, now: Instant) -> Change:
+def queued(wake_state: WakeState, prompt: Prompt, missed: int, rules: Rules, now: Instant) -> Change:
     """Put a prompt into the outbox. It makes up for the intervals that were missed, which are counted."""
     entries = [Entry("wake", "queued")]
     if missed:
         entries += [Entry("wake", "made up"), Entry("skipped", Skip.MISSED, missed)]
-    return replace(waking, prompt=prompt, anchor=passed(waking.anchor, rules.interval, now)), tuple(entries)
+    return replace(wake_state, prompt=prompt, anchor=passed(wake_state.anchor, rules.interval, now)), tuple(entries)
 
 
 def beat(
-    waking: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None
+    wake_state: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None
 ) -> Change:
     """Let the schedule act. Nothing happens if a wake is due and its `prompt` is not composed yet.
 
     A follow-up that is due (`called`) is always news, whatever the facts.
     """
-    match verdict(waking.cadence, rules, now, called):
+    match verdict(wake_state.cadence, rules, now, called):
         case Pass(why, count):
-            return skipped(waking, why, count, rules, now)
+            return skipped(wake_state, why, count, rules, now)
         case Queue(missed) if prompt is not None:
-            if not (is_called(waking.anchor, called, now) or is_news(rules, waking.told, prompt.facts)):
-                return skipped(waking, Skip.UNCHANGED, missed + 1, rules, now)
-            return queued(waking, prompt, missed, rules, now)
-    return unchanged(waking)
+            if not (is_called(wake_state.anchor, called, now) or is_news(rules, wake_state.told, prompt.facts)):
+                return skipped(wake_state, Skip.UNCHANGED, missed + 1, rules, now)
+            return queued(wake_state, prompt, missed, rules, now)
+    return unchanged(wake_state)
 
 
-def skipped(waking: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
+def skipped(wake_state: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
     """Skip wakes that were due, and count them."""
-    return replace(waking, anchor=passed(waking.anchor, rules.interval, now)), (Entry("skipped", why, count),)
+    return replace(wake_state, anchor=passed(wake_state.anchor, rules.interval, now)), (Entry("skipped", why, count),)
 
 
-def withdrawn(waking: WakeState, why: str) -> Change:
+def withdrawn(wake_state: WakeState, why: str) -> Change:
     """Take a waiting prompt out of the outbox. A client that already has the prompt may submit it and report so."""
-    if waking.prompt is None or waking.prompt.offered is not None:
-        return unchanged(waking)
-    return replace(waking, prompt=None), (Entry("wake", f"withdrawn: {why}"),)
+    if wake_state.prompt is None or wake_state.prompt.offered is not None:
+        return unchanged(wake_state)
+    return replace(wake_state, prompt=None), (Entry("wake", f"withdrawn: {why}"),)
 
 
-def begun_anew(waking: WakeState, now: Instant) -> Change:
+def begun_anew(wake_state: WakeState, now: Instant) -> Change:
     """Withdraw a waiting prompt and start a new interval, since waking is off or the session was closed."""
-    after, entries = withdrawn(waking, "off")
+    after, entries = withdrawn(wake_state, "off")
     return replace(after, anchor=now), entries
 
 
 # ---------------------------------------------------------------- the outbox
 
 
-def recomposed(waking: WakeState, prompt: Prompt) -> Change:
+def recomposed(wake_state: WakeState, prompt: Prompt) -> Change:
     """Replace the text of the waiting prompt with a newer one."""
-    if waking.prompt is None or waking.prompt.offered is not None:
-        return unchanged(waking)
-    fresh = waking.prompt.model_copy(update={"text": prompt.text, "facts": prompt.facts, "composed": prompt.composed})
-    return replace(waking, prompt=fresh), ()
+    if wake_state.prompt is None or wake_state.prompt.offered is not None:
+        return unchanged(wake_state)
+    fresh = wake_state.prompt.model_copy(
+        update={"text": prompt.text, "facts": prompt.facts, "composed": prompt.composed}
+    )
+    return replace(wake_state, prompt=fresh), ()
 
 
-def offered(waking: WakeState, now: datetime) -> Change:
+def offered(wake_state: WakeState, now: datetime) -> Change:
     """Hand the prompt to a client, once."""
-    if waking.prompt is None or waking.prompt.offered is not None:
-        return unchanged(waking)
-    return replace(waking, prompt=waking.prompt.model_copy(update={"offered": now})), ()
+    if wake_state.prompt is None or wake_state.prompt.offered is not None:
+        return unchanged(wake_state)
+    return replace(wake_state, prompt=wake_state.prompt.model_copy(update={"offered": now})), ()
 
 
-def is_lost(waking: WakeState, now: Instant) -> bool:
+def is_lost(wake_state: WakeState, now: Instant) -> bool:
     """Whether the client of an idle session has lost the prompt that it was handed, having never reported an outcome.
 
     A wall clock that was set back proves nothing: the two minutes then start again, see `expire_lost`.
     """
-    prompt = waking.prompt
+    prompt = wake_state.prompt
     return prompt is not None and prompt.offered is not None and now.wall - prompt.offered > LOST_AFTER
 
 
-def expire_lost(waking: WakeState, now: Instant) -> Change:
+def expire_lost(wake_state: WakeState, now: Instant) -> Change:
     """Count a lost prompt as a wake, so that there is never one too many. A prompt dated in the future is dated now."""
-    if is_lost(waking, now):
-        after = replace(waking, prompt=None, anchor=now, unprompted=waking.unprompted + 1)
+    if is_lost(wake_state, now):
+        after = replace(wake_state, prompt=None, anchor=now, unprompted=wake_state.unprompted + 1)
         return after, (Entry("wake", "lost"),)
-    prompt = waking.prompt
+    prompt = wake_state.prompt
     if prompt is not None and prompt.offered is not None and prompt.offered > now.wall:
-        return replace(waking, prompt=prompt.model_copy(update={"offered": now.wall})), ()
-    return unchanged(waking)
+        return replace(wake_state, prompt=prompt.model_copy(update={"offered": now.wall})), ()
+    return unchanged(wake_state)
 
 
-def tidied(waking: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
+def tidied(wake_state: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
     """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
-    after, entries = expire_lost(waking, now) if is_idle else unchanged(waking)
+    after, entries = expire_lost(wake_state, now) if is_idle else unchanged(wake_state)
     stands = wake_status(after.cadence, rules)
     if stands is WakeStatus.ON:
         return after, entries
@@ -198,58 +200,60 @@ def tidied(waking: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> C
     return after, (*entries, *more)
 
 
-def told_outcome(waking: WakeState, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
+def told_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
     """Record the outcome of a prompt. An outcome of a prompt not handed out, or already reported, changes nothing."""
-    prompt = waking.prompt
+    prompt = wake_state.prompt
     if prompt is None or prompt.id != prompt_id or prompt.offered is None:
-        return unchanged(waking)
+        return unchanged(wake_state)
     match outcome:
         case "submitted":
-            return _submitted(waking, prompt, now)
+            return _submitted(wake_state, prompt, now)
         case "dropped":
-            after = replace(waking, prompt=None, anchor=now, stopped=True)
+            after = replace(wake_state, prompt=None, anchor=now, stopped=True)
         case "held":
-            after = replace(waking, prompt=prompt.model_copy(update={"offered": None}))
+            after = replace(wake_state, prompt=prompt.model_copy(update={"offered": None}))
         case "failed":
-            after = _failed(waking, prompt, now)
+            after = _failed(wake_state, prompt, now)
     return after, (Entry("wake", outcome),)
 
 
-def _submitted(waking: WakeState, prompt: Prompt, now: Instant) -> Change:
+def _submitted(wake_state: WakeState, prompt: Prompt, now: Instant) -> Change:
     after = replace(
-        waking,
+        wake_state,
         prompt=None,
         anchor=now,
-        unprompted=waking.unprompted + 1,
+        unprompted=wake_state.unprompted + 1,
         briefed=now.wall,
         told=prompt.facts,
     )
     return after, (Entry("wake", "submitted"), Entry("injected", "wake", size=len(prompt.text.encode())))
 
 
-def _failed(waking: WakeState, prompt: Prompt, now: Instant) -> WakeState:
+def _failed(wake_state: WakeState, prompt: Prompt, now: Instant) -> WakeState:
     failures = prompt.failures + 1
     if failures >= MOST_FAILURES:
-        return replace(waking, prompt=None, anchor=now)
-    return replace(waking, prompt=prompt.model_copy(update={"offered": None, "failures": failures}))
+        return replace(wake_state, prompt=None, anchor=now)
+    return replace(wake_state, prompt=prompt.model_copy(update={"offered": None, "failures": failures}))
 
 
 # ---------------------------------------------------------------- prompts of a person, and other channels
 
 
-def prompted(waking: WakeState) -> Change:
+def prompted(wake_state: WakeState) -> Change:
     """Record that a person spoke to the session: the count towards the limit restarts, and a stop by Esc is over."""
-    return replace(waking, unprompted=0, stopped=False), ()
+    return replace(wake_state, unprompted=0, stopped=False), ()
 
 
-def owes_with_prompt(waking: WakeState, rules: Rules, now: Instant) -> bool:
+def owes_with_prompt(wake_state: WakeState, rules: Rules, now: Instant) -> bool:
     """Whether a person's prompt carries the brief. It does not while a client holds a wake that carries it."""
-    is_in_hand = waking.prompt is not None and waking.prompt.offered is not None and not is_lost(waking, now)
-    return not is_in_hand and is_owed_with_prompt(waking.cadence, rules, now, waking.briefed)
+    is_in_hand = (
+        wake_state.prompt is not None and wake_state.prompt.offered is not None and not is_lost(wake_state, now)
+    )
+    return not is_in_hand and is_owed_with_prompt(wake_state.cadence, rules, now, wake_state.briefed)
 
 
-def briefed(waking: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
+def briefed(wake_state: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
     """Record that the session read its brief by another channel. A waiting wake would say nothing new: withdraw it."""
-    after, entries = withdrawn(waking, "the brief came otherwise")
+    after, entries = withdrawn(wake_state, "the brief came otherwise")
     after = replace(after, anchor=now, briefed=now.wall, told=facts)
     return after, (*entries, Entry("injected", channel, size=size))

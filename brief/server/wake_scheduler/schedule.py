@@ -45,7 +45,7 @@ class _Plan:
     """A session that is to be woken: by which rules, how its wakes stand, and since when it is owed one of its own."""
 
     rules: Rules
-    waking: WakeState
+    wake_state: WakeState
     called: datetime | None
 
 
@@ -94,8 +94,8 @@ class Schedule:
 
     def _place(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._service.now())
-        is_due = isinstance(verdict(plan.waking.cadence, plan.rules, now, plan.called), Queue)
-        left = NOTHING if is_due else remaining(plan.waking.anchor, plan.rules.interval, now)
+        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.called), Queue)
+        left = NOTHING if is_due else remaining(plan.wake_state.anchor, plan.rules.interval, now)
         placed = jobs.next(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
         if not is_in_place or jobs.interval(session) != plan.rules.interval:
@@ -103,31 +103,31 @@ class Schedule:
 
     def _plans(self) -> dict[str, _Plan]:
         """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
-        rules, wakings = self._rules(), self._wakes.open()
+        rules, wake_states = self._rules(), self._wakes.open()
         on = {session: each for session, each in rules.items() if each.on}
         for session in rules.keys() - on.keys() - self._off:
-            self._begin_anew(session, known=session in wakings)
+            self._begin_anew(session, known=session in wake_states)
         for session in self._off & on.keys():
             self._begin_anew(session, known=True)
         self._off = rules.keys() - on.keys()
-        plans = {session: self._plan(session, each, wakings) for session, each in on.items()}
+        plans = {session: self._plan(session, each, wake_states) for session, each in on.items()}
         return {session: plan for session, plan in plans.items() if plan is not None}
 
-    def _plan(self, session: str, rules: Rules, wakings: dict[str, WakeState]) -> _Plan | None:
+    def _plan(self, session: str, rules: Rules, wake_states: dict[str, WakeState]) -> _Plan | None:
         """None where it cannot be read how the wakes of the session stand, which `wake list` tells."""
         with contextlib.suppress(MajordomusError):
-            return _Plan(rules, self._known(session, wakings), self._called(session))
+            return _Plan(rules, self._known(session, wake_states), self._called(session))
         return None
 
     def _called(self, session: str) -> datetime | None:
         """Since when the last thing is owed to a session that is worth a wake of its own."""
         return max((follow_up.since for follow_up in self._service.board.follow_ups(session)), default=None)
 
-    def _known(self, session: str, wakings: dict[str, WakeState]) -> WakeState:
+    def _known(self, session: str, wake_states: dict[str, WakeState]) -> WakeState:
         """How the wakes of a session stand, known by the steady clock too."""
-        waking = wakings.get(session)
-        if waking is not None and waking.anchor.steady is not None:
-            return waking
+        wake_state = wake_states.get(session)
+        if wake_state is not None and wake_state.anchor.steady is not None:
+            return wake_state
         return self._wakes.change(session, self._service.now(), unchanged)[0]
 
     def _rules(self) -> dict[str, Rules]:
@@ -155,7 +155,7 @@ class Schedule:
             return
         with contextlib.suppress(MajordomusError):
             now = self._wakes.instant(self._service.now())
-            self._wakes.change(session, now.wall, lambda waking: begun_anew(waking, now))
+            self._wakes.change(session, now.wall, lambda wake_state: begun_anew(wake_state, now))
 
     # ------------------------------------------------------------ a beat
 
@@ -187,8 +187,10 @@ class Schedule:
         rules, now = self._as_trusted(rules_in(self._service, checkout), session), self._wakes.instant(moment)
         called = self._called(session)
         prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
-        waking, entries = self._wakes.change(session, moment, lambda waking: beaten(waking, rules, now, prompt, called))
-        return checkout if isinstance(verdict(waking.cadence, rules, now, called), Queue) else None, entries
+        wake_state, entries = self._wakes.change(
+            session, moment, lambda wake_state: beaten(wake_state, rules, now, prompt, called)
+        )
+        return checkout if isinstance(verdict(wake_state.cadence, rules, now, called), Queue) else None, entries
 
 
 async def _begun(

@@ -14,7 +14,7 @@ from brief.core.model.errors import DocumentError
 from brief.core.notices.alerts_block import MOST, OPENING, SEE, block, body_of, fitted, size, without_seen
 from brief.core.notices.notice import Notice, parse
 from brief.core.notices.relevance import Focus, Truth, applies
-from brief.core.notices.visibility import Shown, judge, order
+from brief.core.notices.visibility import Shown, decide_visibility, order
 from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, notice, shown
 
@@ -167,7 +167,7 @@ def test_t12_a_courtesy_comes_once() -> None:
 def test_a_lock_says_whether_its_owner_lives(owner: Life) -> None:
     """Alive, gone and unknown are three words in the line of a lock."""
     now = datetime(2026, 10, 11, 7, tzinfo=UTC)
-    verdict = judge(notice(kind="lock", component="koda"), now, ZoneInfo("UTC"), owner)
+    verdict = decide_visibility(notice(kind="lock", component="koda"), now, ZoneInfo("UTC"), owner)
     assert isinstance(verdict, Shown)
     assert f"- lock on koda, owner {owner}: slug (slug)\n" in block([verdict], 4_000)
 
@@ -344,6 +344,6 @@ def test_any_bytes_in_any_file_never_break_the_block(
     verdicts = []
     for content, slug in files:
         with suppress(DocumentError):
-            verdicts.append(judge(parse(content, slug), now, ZoneInfo(zone)))
+            verdicts.append(decide_visibility(parse(content, slug), now, ZoneInfo(zone)))
     visible = sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
     assert well_formed(block(visible, budget), budget)

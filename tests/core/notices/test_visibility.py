@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.notices.notice import Kind, Recurring, Severity
-from brief.core.notices.visibility import Expired, Hidden, Shown, judge, order, stands
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, order, stands
 from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, at, countdown, judged, notice, shown
 
@@ -142,7 +142,7 @@ def test_a_day_is_the_day_of_the_zone() -> None:
     assert countdown(made, "2026-02-27 23:59", "America/New_York") == "⚠️ EXPIRES TODAY"
     assert isinstance(judged(made, "2026-02-28 00:00", "America/New_York"), Expired)
     now = at("2026-02-27 23:59", "America/New_York")
-    verdicts = [type(judge(made, now, ZoneInfo(zone))) for zone in ZONES]
+    verdicts = [type(decide_visibility(made, now, ZoneInfo(zone))) for zone in ZONES]
     assert verdicts == [Expired, Expired, Shown, Expired]
 
 
@@ -153,7 +153,7 @@ def test_every_hour_around_midnight_agrees_with_the_clocks(zone: str, hours: int
     made = notice(fires_on="2026-03-29", expires="2026-03-30")
     now = datetime(2026, 3, 29, 12, tzinfo=UTC) + timedelta(hours=hours)
     on_the_day = now.astimezone(ZoneInfo(zone)).date().isoformat() == "2026-03-29"
-    assert isinstance(judge(made, now, ZoneInfo(zone)), Shown) is on_the_day
+    assert isinstance(decide_visibility(made, now, ZoneInfo(zone)), Shown) is on_the_day
 
 
 @everywhere
@@ -205,7 +205,7 @@ _MOMENTS = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.
 @given(_NOTICES, _MOMENTS, st.sampled_from(ZONES), st.sampled_from(Life))
 def test_every_notice_has_a_verdict(made: object, now: datetime, zone: str, owner: Life) -> None:
     """Whatever the dates, there is a verdict with a reason or with a countdown that agrees with its urgency."""
-    verdict = judge(made, now, ZoneInfo(zone), owner)  # type: ignore[arg-type]  # hypothesis builds a Notice
+    verdict = decide_visibility(made, now, ZoneInfo(zone), owner)  # type: ignore[arg-type]  # hypothesis builds a Notice
     if isinstance(verdict, Shown):
         assert (verdict.countdown is None) is (verdict.urgency is None)
         assert order(verdict)

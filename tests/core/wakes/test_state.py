@@ -43,9 +43,9 @@ def counted(change: Change) -> list[tuple[str, str, int]]:
     return [(entry.kind, entry.detail, entry.count) for entry in change[1]]
 
 
-def handed_out(waking: WakeState = FRESH, minutes: float = 20) -> WakeState:
+def handed_out(wake_state: WakeState = FRESH, minutes: float = 20) -> WakeState:
     """The session with a prompt that a client has."""
-    queued = beat(waking, RULES, at(minutes), PROMPT)[0]
+    queued = beat(wake_state, RULES, at(minutes), PROMPT)[0]
     return offered(queued, at(minutes).wall)[0]
 
 
@@ -78,21 +78,21 @@ def test_misses_are_made_up_once() -> None:
 
 def test_second_while_one_waits() -> None:
     """While one waits the next is passed over, once an interval, and the one that waits stays."""
-    waking = beat(FRESH, RULES, at(20), PROMPT)[0]
+    wake_state = beat(FRESH, RULES, at(20), PROMPT)[0]
     for minutes in (40, 60):
-        waking, entries = beat(waking, RULES, at(minutes), PROMPT.model_copy(update={"id": "q"}))
+        wake_state, entries = beat(wake_state, RULES, at(minutes), PROMPT.model_copy(update={"id": "q"}))
         assert entries == (Entry("skipped", Skip.WAITING),)
-        assert waking.prompt == PROMPT
+        assert wake_state.prompt == PROMPT
 
 
 def test_unchanged_facts() -> None:
     """Under `changed` a session that has the facts is not woken for them, and that is counted."""
-    waking = replace(FRESH, told="f")
+    wake_state = replace(FRESH, told="f")
     rules = replace(RULES, changed=True)
-    change = beat(waking, rules, at(20), PROMPT)
+    change = beat(wake_state, rules, at(20), PROMPT)
     assert counted(change) == [("skipped", "unchanged", 1)]
-    assert change[0] == replace(waking, anchor=at(20))
-    assert beat(waking, rules, at(20), PROMPT.model_copy(update={"facts": "g"}))[0].prompt is not None
+    assert change[0] == replace(wake_state, anchor=at(20))
+    assert beat(wake_state, rules, at(20), PROMPT.model_copy(update={"facts": "g"}))[0].prompt is not None
 
 
 def test_withdrawn() -> None:
@@ -124,37 +124,37 @@ def test_submitted() -> None:
 
 def test_nothing_is_delivered_before_its_outcome() -> None:
     """A prompt that was handed out is neither told nor counted as a wake."""
-    waking = handed_out()
-    assert (waking.briefed, waking.told, waking.unprompted) == (None, None, 0)
+    wake_state = handed_out()
+    assert (wake_state.briefed, wake_state.told, wake_state.unprompted) == (None, None, 0)
 
 
 def test_dropped() -> None:
     """After Esc nothing comes until a person speaks."""
-    waking, entries = told_outcome(handed_out(), "p", "dropped", at(25))
+    wake_state, entries = told_outcome(handed_out(), "p", "dropped", at(25))
     assert entries == (Entry("wake", "dropped"),)
-    assert wake_status(waking.cadence, RULES) is WakeStatus.STOPPED
+    assert wake_status(wake_state.cadence, RULES) is WakeStatus.STOPPED
     for minutes in (45, 65, 9_000):
-        waking, entries = beat(waking, RULES, at(minutes), PROMPT)
-        assert waking.prompt is None
+        wake_state, entries = beat(wake_state, RULES, at(minutes), PROMPT)
+        assert wake_state.prompt is None
         assert entries[0].detail == Skip.STOPPED
-    waking = prompted(waking)[0]
-    assert wake_status(waking.cadence, RULES) is WakeStatus.ON
-    assert beat(waking, RULES, at(9_100), PROMPT)[0].prompt == PROMPT
+    wake_state = prompted(wake_state)[0]
+    assert wake_status(wake_state.cadence, RULES) is WakeStatus.ON
+    assert beat(wake_state, RULES, at(9_100), PROMPT)[0].prompt == PROMPT
 
 
 def test_held() -> None:
     """What a draft held waits again."""
-    waking, entries = told_outcome(handed_out(), "p", "held", at(25))
-    assert waking.prompt == PROMPT
+    wake_state, entries = told_outcome(handed_out(), "p", "held", at(25))
+    assert wake_state.prompt == PROMPT
     assert entries == (Entry("wake", "held"),)
 
 
 def test_failed() -> None:
     """What failed is tried once more, then given up until the next interval; both times are counted."""
-    waking, first = told_outcome(handed_out(), "p", "failed", at(25))
-    assert waking.prompt == PROMPT.model_copy(update={"failures": 1})
-    waking, second = told_outcome(offered(waking, at(26).wall)[0], "p", "failed", at(26))
-    assert waking == replace(FRESH, anchor=at(26))
+    wake_state, first = told_outcome(handed_out(), "p", "failed", at(25))
+    assert wake_state.prompt == PROMPT.model_copy(update={"failures": 1})
+    wake_state, second = told_outcome(offered(wake_state, at(26).wall)[0], "p", "failed", at(26))
+    assert wake_state == replace(FRESH, anchor=at(26))
     assert first == second == (Entry("wake", "failed"),)
 
 
@@ -163,15 +163,15 @@ def test_outcome_that_nobody_waits_for(outcome: Outcome) -> None:
     """An outcome told twice, of an unknown prompt, or of one that nobody was handed changes nothing."""
     waiting = beat(FRESH, RULES, at(20), PROMPT)[0]
     done = told_outcome(handed_out(), "p", "submitted", at(25))[0]
-    for waking, prompt_id in ((done, "p"), (handed_out(), "q"), (waiting, "p"), (FRESH, "p")):
-        assert told_outcome(waking, prompt_id, outcome, at(26)) == (waking, ())
+    for wake_state, prompt_id in ((done, "p"), (handed_out(), "q"), (waiting, "p"), (FRESH, "p")):
+        assert told_outcome(wake_state, prompt_id, outcome, at(26)) == (wake_state, ())
 
 
 def test_handed_out_once() -> None:
     """A prompt that a client has is not handed out again, nor composed anew."""
-    waking = handed_out()
+    wake_state = handed_out()
     other = PROMPT.model_copy(update={"id": "q", "text": "new"})
-    assert offered(waking, at(30).wall) == recomposed(waking, other) == (waking, ())
+    assert offered(wake_state, at(30).wall) == recomposed(wake_state, other) == (wake_state, ())
     assert offered(FRESH, at(30).wall) == recomposed(FRESH, other) == (FRESH, ())
 
 
@@ -184,10 +184,10 @@ def test_recomposed() -> None:
 
 def test_lost() -> None:
     """A prompt whose outcome an idle session never told counts as a wake after two minutes, so there is none too many."""
-    waking = handed_out()
-    assert expire_lost(waking, at(21)) == (waking, ())
+    wake_state = handed_out()
+    assert expire_lost(wake_state, at(21)) == (wake_state, ())
     later = Instant(at(20).wall + LOST_AFTER + timedelta(seconds=1), 99_999.0)
-    change = expire_lost(waking, later)
+    change = expire_lost(wake_state, later)
     assert change[0] == replace(FRESH, anchor=later, unprompted=1)
     assert counted(change) == [("wake", "lost", 1)]
     assert expire_lost(FRESH, later) == (FRESH, ())
@@ -195,8 +195,8 @@ def test_lost() -> None:
 
 def test_prompt_is_not_lost_by_a_clock_that_was_set_back() -> None:
     """A prompt that a client took at a later hour than it is now is still in hand, and is dated now."""
-    waking, _ = offered(replace(FRESH, prompt=PROMPT), at(30).wall)
-    dated, entries = expire_lost(waking, at(20))
+    wake_state, _ = offered(replace(FRESH, prompt=PROMPT), at(30).wall)
+    dated, entries = expire_lost(wake_state, at(20))
     assert entries == ()
     assert dated.prompt is not None
     assert dated.prompt.offered == at(20).wall
@@ -222,23 +222,23 @@ def test_look_tidies_the_outbox() -> None:
 
 def test_prompt_while_a_client_holds_a_wake() -> None:
     """A person's prompt does not carry the brief which a wake carries in the same moment; once that is lost it does."""
-    waiting, waking = beat(FRESH, RULES, at(20), PROMPT)[0], handed_out()
+    waiting, wake_state = beat(FRESH, RULES, at(20), PROMPT)[0], handed_out()
     assert owes_with_prompt(waiting, RULES, at(20))
-    assert [owes_with_prompt(waking, RULES, at(minutes)) for minutes in (20, 22, 23)] == [False, False, True]
-    held = told_outcome(waking, "p", "held", at(21))[0]
+    assert [owes_with_prompt(wake_state, RULES, at(minutes)) for minutes in (20, 22, 23)] == [False, False, True]
+    held = told_outcome(wake_state, "p", "held", at(21))[0]
     assert owes_with_prompt(held, RULES, at(21))
 
 
 def test_limit() -> None:
     """After as many wakes as the limit there is none until a person speaks."""
-    waking, minutes = FRESH, 0
+    wake_state, minutes = FRESH, 0
     for _ in range(12):
         minutes += 20
-        waking = told_outcome(handed_out(waking, minutes), "p", "submitted", at(minutes))[0]
-    assert wake_status(waking.cadence, RULES) is WakeStatus.LIMIT
-    waking, entries = beat(waking, RULES, at(minutes + 20), PROMPT)
-    assert (waking.prompt, entries) == (None, (Entry("skipped", Skip.LIMIT),))
-    assert beat(prompted(waking)[0], RULES, at(minutes + 40), PROMPT)[0].prompt == PROMPT
+        wake_state = told_outcome(handed_out(wake_state, minutes), "p", "submitted", at(minutes))[0]
+    assert wake_status(wake_state.cadence, RULES) is WakeStatus.LIMIT
+    wake_state, entries = beat(wake_state, RULES, at(minutes + 20), PROMPT)
+    assert (wake_state.prompt, entries) == (None, (Entry("skipped", Skip.LIMIT),))
+    assert beat(prompted(wake_state)[0], RULES, at(minutes + 40), PROMPT)[0].prompt == PROMPT
 
 
 def test_brief_by_another_carrier() -> None:
@@ -252,11 +252,11 @@ def test_brief_by_another_carrier() -> None:
 @pytest.mark.parametrize(("changed", "wakes", "skips"), [(True, 0, 72), (False, 12, 60)])
 def test_a_day_of_a_still_repository(changed: bool, wakes: int, skips: int) -> None:
     """In 24 hours `changed` wakes nobody and counts 72 skips; `always` wakes up to the limit."""
-    rules, waking, told = replace(RULES, changed=changed), replace(FRESH, told="f"), [0, 0]
+    rules, wake_state, told = replace(RULES, changed=changed), replace(FRESH, told="f"), [0, 0]
     for minutes in range(1, 24 * 60 + 1):
-        waking, entries = beat(waking, rules, at(minutes), PROMPT)
+        wake_state, entries = beat(wake_state, rules, at(minutes), PROMPT)
         told[1] += sum(entry.count for entry in entries if entry.kind == "skipped")
-        if waking.prompt is not None:
-            waking = told_outcome(offered(waking, at(minutes).wall)[0], "p", "submitted", at(minutes))[0]
+        if wake_state.prompt is not None:
+            wake_state = told_outcome(offered(wake_state, at(minutes).wall)[0], "p", "submitted", at(minutes))[0]
             told[0] += 1
     assert told == [wakes, skips]

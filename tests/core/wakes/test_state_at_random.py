@@ -62,7 +62,7 @@ class Session(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = Instant(NOW, 0.0)
-        self.waking = WakeState(anchor=self.now)
+        self.wake_state = WakeState(anchor=self.now)
         self.policy = Rules(on=True, interval=20 * MINUTE, limit=3, changed=False)
         self.felt = self.briefed_at = timedelta(0)
         self.intervals: dict[str, timedelta] = {}
@@ -73,15 +73,15 @@ class Session(RuleBasedStateMachine):
     def happens(self, change: Change) -> None:
         """A step of the session: a prompt never takes the place of another, and none goes without a word."""
         after, entries = change
-        before = self.waking.prompt
+        before = self.wake_state.prompt
         if before is not None and after.prompt is None:
             assert any(entry.kind == "wake" for entry in entries)
         assert before is None or after.prompt is None or before.id == after.prompt.id
-        self.waking = after
+        self.wake_state = after
 
     def known(self) -> WakeState:
         """The session as the process that now runs reads it."""
-        return replace(self.waking, anchor=settled(self.waking.anchor, self.now))
+        return replace(self.wake_state, anchor=settled(self.wake_state.anchor, self.now))
 
     def prompt(self, facts: str) -> Prompt:
         """A prompt, composed now."""
@@ -105,7 +105,7 @@ class Session(RuleBasedStateMachine):
     @rule()
     def next_server(self) -> None:
         """It knows what is stored: nothing of the steady clock."""
-        self.waking = replace(self.waking, anchor=Instant(self.waking.anchor.wall))
+        self.wake_state = replace(self.wake_state, anchor=Instant(self.wake_state.anchor.wall))
 
     @rule(interval=INTERVALS, limit=LIMITS, changed=st.booleans())
     def policy_is_edited(self, interval: int, limit: int, changed: bool) -> None:
@@ -142,15 +142,17 @@ class Session(RuleBasedStateMachine):
     def beat(self, facts: str) -> None:
         """The schedule looks whether something is due; what is due is done with."""
         self.happens(beat(self.known(), self.policy, self.now, None))
-        if isinstance(verdict(self.waking.cadence, self.policy, self.now), Queue):
-            told, prompt = self.waking.told, self.prompt(facts)
+        if isinstance(verdict(self.wake_state.cadence, self.policy, self.now), Queue):
+            told, prompt = self.wake_state.told, self.prompt(facts)
             self.happens(beat(self.known(), self.policy, self.now, prompt))
-            if self.waking.prompt is prompt:
+            if self.wake_state.prompt is prompt:
                 assert not (self.policy.changed and facts == told)
                 self.intervals[prompt.id] = self.policy.interval
-        assert not self.policy.on or due(self.waking.anchor, self.policy.interval, self.now) == 0
+        assert not self.policy.on or due(self.wake_state.anchor, self.policy.interval, self.now) == 0
 
-    @precondition(lambda self: self.policy.on and self.waking.paused_since is None and self.waking.prompt is None)
+    @precondition(
+        lambda self: self.policy.on and self.wake_state.paused_since is None and self.wake_state.prompt is None
+    )
     @rule(facts=FACTS)
     def wake_now(self, facts: str) -> None:
         """A person asks for a wake."""
@@ -169,29 +171,33 @@ class Session(RuleBasedStateMachine):
     @rule(everybody=st.booleans())
     def resume(self, everybody: bool) -> None:
         """Of this session, or of all."""
-        waking = self.waking
-        self.waking = replace(waking, all_paused=None) if everybody else replace(waking, paused=None)
+        wake_state = self.wake_state
+        self.wake_state = replace(wake_state, all_paused=None) if everybody else replace(wake_state, paused=None)
 
     # -------------------------------------------------------- the client
 
     @rule(state=STATES, draft=st.sampled_from([False, False, True]), facts=FACTS)
     def look(self, state: EpisodeState, draft: bool, facts: str) -> None:
         """A client asks; what it is handed, it holds."""
-        is_idle, had = state is IDLE, self.waking.prompt
+        is_idle, had = state is IDLE, self.wake_state.prompt
         self.happens(tidied(self.known(), self.policy, self.now, is_idle=is_idle))
-        if self.in_hand is not None and self.waking.prompt is None and had is not None and had.id == self.in_hand:
+        if self.in_hand is not None and self.wake_state.prompt is None and had is not None and had.id == self.in_hand:
             self.costs_a_turn()
-        if self.waking.prompt is None or self.waking.prompt.offered or not may_be_handed_out(state, draft=draft):
+        if (
+            self.wake_state.prompt is None
+            or self.wake_state.prompt.offered
+            or not may_be_handed_out(state, draft=draft)
+        ):
             return
-        assert wake_status(self.waking.cadence, self.policy) is WakeStatus.ON
+        assert wake_status(self.wake_state.cadence, self.policy) is WakeStatus.ON
         assert self.policy.on
-        assert self.waking.paused is self.waking.all_paused is None
+        assert self.wake_state.paused is self.wake_state.all_paused is None
         assert not self.esc
         assert self.policy.limit == 0 or self.wakes < self.policy.limit
         assert self.in_hand is None
         self.happens(recomposed(self.known(), self.prompt(facts)))
         self.happens(offered(self.known(), self.now.wall))
-        self.in_hand = self.waking.prompt.id
+        self.in_hand = self.wake_state.prompt.id
 
     @rule(outcome=OUTCOMES, number=st.integers(0, 50))
     def outcome_of_another(self, outcome: Outcome, number: int) -> None:
@@ -222,7 +228,7 @@ class Session(RuleBasedStateMachine):
     def closed_and_opened_again(self) -> None:
         """The session ends, and is resumed."""
         self.in_hand = None
-        self.waking = begun_anew(replace(self.known(), prompt=None), self.now)[0]
+        self.wake_state = begun_anew(replace(self.known(), prompt=None), self.now)[0]
 
     # -------------------------------------------------------- the person
 
@@ -232,7 +238,7 @@ class Session(RuleBasedStateMachine):
         self.time_goes_by(minutes, 0)
         self.happens(prompted(self.known()))
         self.wakes, self.esc = 0, False
-        if owes_with_prompt(self.waking, self.policy, self.now):
+        if owes_with_prompt(self.wake_state, self.policy, self.now):
             self.is_briefed(facts)
 
     @precondition(lambda self: self.in_hand is not None and not is_lost(self.known(), self.now))
@@ -254,7 +260,7 @@ class Session(RuleBasedStateMachine):
     @invariant()
     def one_prompt_at_most(self) -> None:
         """The client holds what the outbox says it does, and nothing else."""
-        held = self.waking.prompt.id if self.waking.prompt and self.waking.prompt.offered else None
+        held = self.wake_state.prompt.id if self.wake_state.prompt and self.wake_state.prompt.offered else None
         assert held == self.in_hand
 
 
