@@ -25,8 +25,9 @@ from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
+from brief.fastpath.output import tell
 from brief.handlers.inputs import OwnersOwn, Path, Positional
-from brief.server.ensure import ensure
+from brief.server.ensure import Ensured, ensure
 from brief.support.state_folder import refuse_unproven
 
 ENDS = 503
@@ -50,11 +51,18 @@ def run_capability(args: argparse.Namespace) -> int:
     asked = _asked(capability, args, here)
     _refuse_unfit(capability, asked)
     if capability.kind == "command":
-        ensure(here)
+        _tell_stay(ensure(here))
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
     say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else _text(capability, answer))
     return capability.strict.exit_code(answer) if capability.strict is not None and args.strict else ANSWERED
+
+
+def _tell_stay(ensured: Ensured) -> None:
+    """Tell that the command is answered by an outdated server, and why that one stays."""
+    if ensured.stays is not None:
+        outdated = clean(str(ensured.status.get("outdated")), 400)
+        tell(f"the server is {outdated}; it stays until it is idle ({ensured.stays})")
 
 
 def _text(capability: Capability, answer: Wire) -> str:

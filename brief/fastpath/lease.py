@@ -107,6 +107,29 @@ def _shown(path: str) -> str:
     return path[:400].encode("utf-8", "backslashreplace").decode()
 
 
+def may_be_outdated(record: dict[str, Any], version: str) -> bool:
+    """Whether the server of a lease has another version, or files of the same version took the place of those it runs.
+
+    The record names each file with inode, time of change and size (`server/version_check.py`). The server itself decides.
+    """
+    if record.get("version") != version:
+        return True
+    try:
+        return any(_is_replaced(*one) for one in record.get("installed", ()))
+    except (TypeError, ValueError):
+        return True
+
+
+def _is_replaced(path: str, inode: int, changed_ns: int, size: int) -> bool:
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # which proves nothing
+        return False
+    return (found.st_ino, found.st_mtime_ns, found.st_size) != (inode, changed_ns, size)
+
+
 def _is_path(value: object) -> bool:
     try:
         return isinstance(value, str) and value.startswith("/") and b"\0" not in os.fsencode(value)

@@ -51,7 +51,7 @@ def run(
 
 def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | None:
     from brief.fastpath.ask import ask, why_declined  # noqa: PLC0415 - only once the arguments are read
-    from brief.fastpath.lease import NoServerError, read_lease  # noqa: PLC0415 - likewise
+    from brief.fastpath.lease import NoServerError, may_be_outdated, read_lease  # noqa: PLC0415 - likewise
 
     try:
         here = locate(call.root if call.root is not None else current_folder())
@@ -61,8 +61,8 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
     params, body = _request(call, here)
     is_query = kind == "query"
     try:
-        if not is_query and read_lease(here.common_dir).get("version") != __version__:
-            return None  # the whole command replaces a server of another version before it writes
+        if not is_query and may_be_outdated(read_lease(here.common_dir), __version__):
+            return None  # the whole command replaces an outdated server before it writes
         answer = ask(here.common_dir, method, path, params, body, meanwhile=meanwhile if is_query else None)
     except NoServerError as absence:
         if not is_query and absence.is_sent:

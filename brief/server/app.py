@@ -142,7 +142,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     with contextlib.ExitStack() as leaving:
         leaving.callback(listing.remove)
         await listing.enter()
-        lease.publish(holder.socket, opened.tcp, holder.since)
+        lease.publish(holder.socket, opened.tcp, holder.since, holder.installed())
         log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
         works = (
             holder.watch(service),

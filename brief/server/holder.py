@@ -70,6 +70,10 @@ class Holder:
         finally:
             self.under_way -= 1
 
+    def installed(self) -> list[list[str | int]]:
+        """The files that run here, as the lease names them."""
+        return self._installation.recorded()
+
     @property
     def outdated(self) -> str | None:
         """How what is installed differs from what runs here, None where it does not."""

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,8 +87,10 @@ class Lease:
             )
         return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)), had_database=had_database)
 
-    def publish(self, socket: Path, tcp: str | None, since: datetime) -> None:
-        """Say who holds the lease and where it answers."""
+    def publish(
+        self, socket: Path, tcp: str | None, since: datetime, installed: Sequence[Sequence[str | int]] = ()
+    ) -> None:
+        """Say who holds the lease, where it answers, and which files it runs from (`Installation.recorded`)."""
         record = {
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
@@ -97,6 +100,7 @@ class Lease:
             "tcp": tcp,
             "version": __version__,
             "executable": sys.executable,
+            "installed": installed,
             "since": wire_time(since),
         }
         self._record = json.dumps(record, indent=1).encode() + b"\n"

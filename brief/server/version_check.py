@@ -52,6 +52,11 @@ class Installation:
         self._seen: object = ()
         self._outdated: str | None = None
 
+    def recorded(self) -> list[list[str | int]]:
+        """The files and what tells each from any that takes its place, for the lease; see `fastpath/lease.py`."""
+        files = zip((self._path, self._executable), self._first, strict=True)
+        return [[path, *found.value] for path, found in files if isinstance(found, Known)]
+
     def outdated(self) -> str | None:
         """How what is installed differs from what runs, None where it does not. Blocks for two stats.
 

@@ -97,6 +97,39 @@ def test_a_command_that_writes_replaces_it_too(lab: Lab, installed: Path) -> Non
     assert status(lab)["version"] == NEW
 
 
+def _reinstall(package: Path) -> None:
+    """Install the same version again: each file is another one of the same content."""
+    path = package / "__init__.py"
+    again = path.with_name("again")
+    again.write_text(path.read_text())
+    again.rename(path)
+
+
+def test_a_command_that_writes_replaces_the_same_version_installed_again(lab: Lab, installed: Path) -> None:
+    """A write is taken by a server of the files that are there now, and the next one by that very server."""
+    old = serve(lab)
+    _reinstall(installed)
+    assert lab.majordomus("episode", "open", "--session", "first", spawn=True).returncode == 0
+    assert has_ended(old.pid)
+    pid = lease(lab)["pid"]
+    assert lab.majordomus("episode", "open", "--session", "second", spawn=True).returncode == 0
+    assert lease(lab)["pid"] == pid
+    assert [one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]] == ["first", "second"]
+
+
+def test_a_write_to_one_that_stays_is_done_and_tells_so(lab: Lab, installed: Path) -> None:
+    """Where a session waits for a human nothing is lost: the old server takes the write, once, and the person is told."""
+    old = serve(lab)
+    ask(lab, "POST", "/episodes", {"session": "waits", "state": EpisodeState.WAITING})
+    _reinstall(installed)
+    done = lab.majordomus("episode", "open", "--session", "new", spawn=True)
+    assert done.returncode == 0, done
+    told = f"the server is outdated: runs {__version__}, which was installed again since; it stays until it is idle"
+    assert told in done.stderr
+    assert lease(lab)["pid"] == old.pid
+    assert sorted(one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]) == ["new", "waits"]
+
+
 def test_ten_that_replace_it_at_once_leave_one_server(lab: Lab, installed: Path) -> None:
     """However many find it outdated at the same time, it is ended once and nobody ends the new one."""
     old = serve(lab)
