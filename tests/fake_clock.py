@@ -63,7 +63,7 @@ class Clocked(Woken):
 
 @contextlib.contextmanager
 def clocked(lab: Lab) -> Iterator[Clocked]:
-    """A repository with one commit, a server's desk and its schedule, at BEGIN."""
+    """A repository with one commit, a server's service and its schedule, at BEGIN."""
     lab.commit()
     lab.state.mkdir()
     with (

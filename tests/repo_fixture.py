@@ -1,4 +1,4 @@
-"""The desk of a server for the repository of a lab, in this process, under a clock that stands still until it is moved."""
+"""The service of a server for the repository of a lab, in this process, under a clock that stands still until it is moved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Clock:
 
 
 class Place:
-    """A repository, its board, and the desk that answers for all its checkouts."""
+    """A repository, its board, and the service that answers for all its checkouts."""
 
     def __init__(self, lab: Lab, board: Board) -> None:
         self.lab = lab
@@ -87,7 +87,7 @@ def identity(root: str) -> AnsweredBy:
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Place]:
-    """A repository with one commit and a server's desk."""
+    """A repository with one commit and a server's service."""
     lab.commit()
     lab.state.mkdir()
     with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:

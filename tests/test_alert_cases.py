@@ -1,4 +1,4 @@
-"""What must hold of notices, through all that a session reads: folders, store, desk, owners, block, start, brief."""
+"""What must hold of notices, through all that a session reads: folders, store, service, sections, block, start, brief."""
 
 from __future__ import annotations
 

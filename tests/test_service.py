@@ -1,4 +1,4 @@
-"""The desk of a real repository: which checkouts it answers for, and that a brief comes whatever is broken."""
+"""The service of a real repository: which checkouts it answers for, and that a brief comes whatever is broken."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def alone(root: str) -> AnsweredBy:
 def service(
     lab: Lab, sessions: Known | Board | None = None, absence: str | None = None, **options: Any
 ) -> RepositoryService:
-    """The desk of the lab's repository, at NOW."""
+    """The service of the lab's repository, at NOW."""
     return RepositoryService(
         lab.common_dir, now=lambda: NOW, sessions=sessions or Known(), absence=absence, identity=alone, **options
     )

@@ -1,4 +1,4 @@
-"""A server's desk and schedule in this process, under two clocks that stand until they are moved, and what a mod asks."""
+"""A server's service and schedule in this process, under two clocks that stand still until moved, and a mod's calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ON = "version: 1\nsession:\n  brief_on_interval: true\n"
 
 
 class Woken(repo_fixture.Place):
-    """A repository whose policy wakes sessions every twenty minutes, its desk and its schedule."""
+    """A repository whose policy wakes sessions every twenty minutes, its service and its schedule."""
 
     def __init__(self, lab: Lab, database: Database) -> None:
         super().__init__(lab, Board(database))

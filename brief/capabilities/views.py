@@ -24,7 +24,7 @@ VIEWS: tuple[Capability, ...] = (
     Capability(
         id="integration.queue",
         kind="query",
-        title="Show the branches that wait to be merged, as they were last looked at",
+        title="Show the branches that wait to be merged, as last read",
         input=sections.SectionInputs,
         output=IntegrationSection,
         handler=sections.section_of("integration"),

@@ -34,7 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     (
         "integration.queue",
         ("queue", "show"),
-        "Show the branches that wait to be merged, as they were last looked at",
+        "Show the branches that wait to be merged, as last read",
         (
             ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
             ROOT,

@@ -1,4 +1,4 @@
-"""The desk of a command that found no server: it answers once, by itself, and says why."""
+"""The service of a command that found no server: it answers once, and every answer says why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def why_alone(here: Located, absence: str) -> str:
 
 
 def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
-    """A desk that knows what the last server stored, and of which each answer tells why no server gave it."""
+    """A service that knows what the last server stored, and whose answers say why no server gave them."""
     absence = why_alone(here, absence)
 
     def identity(root: str) -> AnsweredBy:

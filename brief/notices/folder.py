@@ -121,14 +121,14 @@ def look_up(path: str, slug: str) -> Reading[NoticeFile]:
     if "/" in slug or "\0" in slug or slug.startswith("."):
         return ABSENT
     if reason := leads_out(path, "active"):
-        return Unknown(f"cannot be looked at: {reason}")
+        return Unknown(f"cannot be accessed: {reason}")
     named = _path(path, slug)
     try:
         return Known(_file(named, os.lstat(named), path))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except OSError as error:
-        return Unknown(f"cannot be looked at: {reason_of(error)}")
+        return Unknown(f"cannot be accessed: {reason_of(error)}")
 
 
 def named_file(path: str, slug: str) -> NoticeFile | None:
@@ -153,7 +153,7 @@ def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]]
 
 
 def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...] | None:
-    """Name and stamp of each entry; None where one is a link, whose target may change, or cannot be looked at."""
+    """Name and stamp of each entry; None where one is a link, whose target may change, or cannot be accessed."""
     stamps = []
     try:
         for entry in listed:
@@ -215,7 +215,7 @@ def _gather(
         except FileNotFoundError:
             continue  # it went away meanwhile
         except OSError as error:
-            fault = f"cannot be looked at: {reason_of(error)}"
+            fault = f"cannot be accessed: {reason_of(error)}"
             file = NoticeFile(path, entry.name.removesuffix(_SUFFIX), path, None, fault)
         files.append(file)
         room -= _weight(file)
@@ -251,7 +251,7 @@ def _file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = 
     except FileNotFoundError:
         return NoticeFile(path, slug, target, None, "is a link to nothing")
     except OSError as error:
-        return NoticeFile(path, slug, target, None, f"cannot be looked at: {reason_of(error)}")
+        return NoticeFile(path, slug, target, None, f"cannot be accessed: {reason_of(error)}")
     leads_away = None if _inside(target, folder) else "is a link that leads out of its folder"
     return NoticeFile(path, slug, target, stamp_of(found), leads_away or _fault(path, found))
 

@@ -38,7 +38,7 @@ def tend(service: RepositoryService) -> None:
 
 
 def tidy(service: RepositoryService) -> None:
-    """Put away what is over, for every checkout by its own policy; one that cannot be looked at costs no other.
+    """Put away what is over, for every checkout by its own policy; one that cannot be accessed costs no other.
 
     Checkouts that have their folders and settings in common are tidied once.
     """

@@ -129,7 +129,7 @@ class Lease:
         return self._descriptor is not None and isinstance(locked_file(self._descriptor, self.state_dir / LOCK), Known)
 
     def is_lost(self) -> bool:
-        """Whether it is proven that we hold the lease no more; a file that cannot be looked at proves nothing."""
+        """Whether it is proven that we hold the lease no more; a file that cannot be accessed proves nothing."""
         return self._descriptor is None or locked_file(self._descriptor, self.state_dir / LOCK) is ABSENT
 
     def free(self) -> None:
@@ -207,7 +207,7 @@ def locked_file(descriptor: int, path: Path) -> Reading[os.stat_result]:
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except OSError as fault:
-        return Unknown(f"cannot be looked at: {fault.strerror}")
+        return Unknown(f"cannot be accessed: {fault.strerror}")
     return Known(named) if os.path.samestat(opened, named) else ABSENT
 
 

@@ -72,7 +72,7 @@ def open_holder(common_dir: str) -> Reading[int]:
 
 
 def _doubt(pid: int, holder: dict[str, Any], common_dir: str) -> str | None:
-    """What keeps the process from being proven; raises OSError and ValueError where it cannot be looked at."""
+    """What keeps the process from being proven; raises OSError and ValueError where it cannot be accessed."""
     if recorded_process(holder) != Known(pid):
         return f"pid {pid}, which the lock file names, is not the process that wrote it"
     if not _is_of_user(pid):

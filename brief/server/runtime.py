@@ -75,7 +75,7 @@ def _prove(folder: Path, *, private: bool) -> None:
     try:
         found = folder.lstat()
     except OSError as fault:
-        raise RuntimeFolderError(f"{folder} cannot be looked at ({fault.strerror})") from fault
+        raise RuntimeFolderError(f"{folder} cannot be accessed ({fault.strerror})") from fault
     if stat.S_ISLNK(found.st_mode):
         raise RuntimeFolderError(f"{folder} is a link, and where it leads may change; put a real folder there")
     if not stat.S_ISDIR(found.st_mode):

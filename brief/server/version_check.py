@@ -32,7 +32,7 @@ def file_identity(path: str) -> Reading[Identity]:
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except (OSError, ValueError) as fault:
-        return Unknown(f"cannot be looked at: {fault}")
+        return Unknown(f"cannot be accessed: {fault}")
     return Known((found.st_ino, found.st_mtime_ns, found.st_size))
 
 
@@ -60,7 +60,7 @@ class Installation:
     def outdated(self) -> str | None:
         """How what is installed differs from what runs, None where it does not. Blocks for two stats.
 
-        What cannot be looked at changes nothing of what was told before.
+        What cannot be accessed changes nothing of what was told before.
         """
         now = self._look()
         if now != self._seen:

@@ -59,7 +59,7 @@ def find_mod(folder: str) -> Reading[str]:
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except (OSError, ValueError) as fault:
-        return Unknown(f"cannot be looked at: {reason_of(fault)}")
+        return Unknown(f"cannot be accessed: {reason_of(fault)}")
     return Known(path)
 
 

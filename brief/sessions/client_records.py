@@ -170,7 +170,7 @@ def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str,
         except FileNotFoundError:
             continue
         except OSError as fault:
-            unread = f"{clean(wire(folder))}/{entry.name} cannot be looked at: {reason_of(fault)}"
+            unread = f"{clean(wire(folder))}/{entry.name} cannot be accessed: {reason_of(fault)}"
     return stamps, unread
 
 

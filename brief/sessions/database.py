@@ -138,7 +138,7 @@ class Database:
                 self._lose(f"{path} is gone")
             except OSError as fault:  # which proves nothing
                 raise StoreError(
-                    f"{path} cannot be looked at ({fault.strerror}), so nothing is stored; ask again"
+                    f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; ask again"
                 ) from fault
             if before is None:
                 before = self._opened[path] = found

@@ -22,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Woken]:
-    """A repository with one commit and a server's desk."""
+    """A repository with one commit and a server's service."""
     lab.commit()
     lab.state.mkdir()
     with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:

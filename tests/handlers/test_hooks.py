@@ -258,7 +258,7 @@ def test_the_mod_is_never_silent(place: Place) -> None:
 
 
 def test_alone(lab: Lab) -> None:
-    """A desk without a server says that peers are unread, and opens nothing."""
+    """A service without a server says that peers are unread, and opens nothing."""
     lab.commit()
     stored = StoredSessions(lab.state / "majordomus.db")
     service = RepositoryService(

@@ -27,7 +27,7 @@ TWICE = "this session is open in several clients"
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Woken]:
-    """A repository with one commit and a server's desk."""
+    """A repository with one commit and a server's service."""
     lab.commit()
     lab.state.mkdir()
     with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:

@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Woken]:
-    """A repository with one commit, a server's desk, and two sessions."""
+    """A repository with one commit, a server's service, and two sessions."""
     lab.commit()
     lab.state.mkdir()
     with contextlib.closing(Database(lab.state / "majordomus.db", epoch=1)) as database:

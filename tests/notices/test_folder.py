@@ -70,7 +70,7 @@ def test_links_may_not_lead_out(active: Path) -> None:
         "nothing": "is a link to nothing",
         "out": "is a link that leads out of its folder",
         "real": None,
-        "self": "cannot be looked at: Too many levels of symbolic links",
+        "self": "cannot be accessed: Too many levels of symbolic links",
         "up": None,
     }
     assert {file.slug: file.target for file in look(str(active.parent)).files}["in"] == str(active / "real.md")

@@ -20,7 +20,7 @@ LINE = "fixed in KODA-12 on koda: update and resume (Dates are off)"
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Clocked]:
-    """A repository with one commit, a server's desk and its schedule, at BEGIN."""
+    """A repository with one commit, a server's service and its schedule, at BEGIN."""
     with clocked(lab) as made:
         yield made
 

@@ -163,14 +163,14 @@ def test_a_server_whose_socket_was_removed_ends(spoil: Callable[[Path], None], l
 def test_a_look_that_fails_is_not_the_last(lab: Lab) -> None:
     """Whatever one look meets, the next is taken: a server that no longer looks would never give way."""
     broken = """
-from brief.service import RepositoryService as Desk
-real, failed = Desk.checkout_config, []
+from brief.request import Requests
+real, failed = Requests.checkout_config, []
 def ground(self, *args, **named):
     if len(failed) < 2:
         failed.append(1)
         raise RuntimeError("broken")
     return real(self, *args, **named)
-Desk.checkout_config = ground
+Requests.checkout_config = ground
 """
     process = serve(lab, broken + FAST_LOOKS.replace("import", "\nimport", 1))
     _remove_lock(lab)

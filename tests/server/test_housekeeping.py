@@ -28,7 +28,7 @@ SECOND = timedelta(seconds=1)
 
 
 class Server:
-    """What a server tends with: a desk of a lab's repository, whose clock stands still until it is moved."""
+    """A server's housekeeping: the service of a lab's repository, whose clock stands still until it is moved."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -36,10 +36,10 @@ class Server:
         lab.state.mkdir(exist_ok=True)
         self.database = Database(lab.state / "majordomus.db", epoch=1)
         self.board = Board(self.database)
-        self.service = self.desk_of(self.board)
+        self.service = self.service_of(self.board)
 
-    def desk_of(self, board: Board) -> RepositoryService:
-        """A desk on which that board stands."""
+    def service_of(self, board: Board) -> RepositoryService:
+        """A service with that board."""
         return RepositoryService(
             self.lab.common_dir, now=lambda: self.now, sessions=board, absence=None, identity=_nobody
         )
@@ -102,7 +102,7 @@ def test_next_server_gives_three_looks(server: Server) -> None:
     server.open("ann")
     server.now += timedelta(hours=5)
     server.board = Board(server.database)
-    server.service = server.desk_of(server.board)
+    server.service = server.service_of(server.board)
     assert server.after(0) == {"ann": "unheard"}
     assert server.after(180) == {"ann": "unheard"}
     assert server.after(1) == {"ann": "silent"}

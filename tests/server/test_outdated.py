@@ -22,14 +22,14 @@ OUTDATED = f"outdated: runs {__version__}, {NEW} is installed"
 
 _WAITING = """
 import asyncio, os
-import brief.service as desks
-real = desks.RepositoryService.brief
+from brief.service import RepositoryService
+real = RepositoryService.brief
 async def wait(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()
     while not os.path.exists(sys.argv[2] + "/go"):
         await asyncio.sleep(0.01)
     return await real(self, *args, **named)
-desks.RepositoryService.brief = wait
+RepositoryService.brief = wait
 """
 
 

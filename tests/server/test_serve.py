@@ -242,13 +242,13 @@ def test_a_call_under_way_is_answered_before_the_end(lab: Lab) -> None:
     """`serve stop` cuts nobody off: who asked before gets the answer."""
     slow = """
 import asyncio
-import brief.service as desks
-real = desks.RepositoryService.brief
+from brief.service import RepositoryService
+real = RepositoryService.brief
 async def late(self, *args, **named):
     open(sys.argv[2] + "/asked", "w").close()
     await asyncio.sleep(0.5)
     return await real(self, *args, **named)
-desks.RepositoryService.brief = late
+RepositoryService.brief = late
 """
     process = serve(lab, slow)
     with ThreadPoolExecutor() as callers:

@@ -30,7 +30,7 @@ CHANGED = f"{ON}  brief_when: changed\n"
 
 @pytest.fixture
 def place(lab: Lab) -> Iterator[Clocked]:
-    """A repository with one commit, a server's desk and its schedule, at BEGIN."""
+    """A repository with one commit, a server's service and its schedule, at BEGIN."""
     with clocked(lab) as made:
         yield made
 

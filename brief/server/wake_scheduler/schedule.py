@@ -50,7 +50,7 @@ class _Plan:
 
 
 class Schedule:
-    """Wakes the sessions of a desk, for as long as `holds` says that this server may write."""
+    """Wakes the sessions of a repository while `holds` says that this server may write."""
 
     def __init__(self, service: RepositoryService, faults: RunFaults, holds: Callable[[], bool]) -> None:
         self._service = service
@@ -131,7 +131,7 @@ class Schedule:
         return self._wakes.change(session, self._service.now(), unchanged)[0]
 
     def _rules(self) -> dict[str, Rules]:
-        """The rules for every open session; none for one whose checkout cannot be looked at."""
+        """The rules for every open session; none for one whose checkout cannot be accessed."""
         checkouts: dict[str, Rules | None] = {}
         found: dict[str, Rules] = {}
         for one in self._service.board.known():
