@@ -17,7 +17,7 @@ from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.inputs import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.notices.finding import content, find
 from brief.request import RequestContext
-from brief.sections.alerts import judged, listed, lock_owners
+from brief.sections.alerts import compose_alerts, lock_owners, read_visibility
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
@@ -73,7 +73,9 @@ async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSe
 
     def work() -> AlertsSection:
         query = looked(service, asked).query
-        return listed(service.context, query, judged(service.context, query), _audiences(owner=asked.owner))
+        return compose_alerts(
+            service.context, query, read_visibility(service.context, query), _audiences(owner=asked.owner)
+        )
 
     return await in_thread(work)
 
@@ -83,10 +85,10 @@ async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> 
 
     def work() -> AlertsSection:
         query = looked(service, asked).query
-        found = judged(service.context, query)
+        found = read_visibility(service.context, query)
         due = tuple(one for one in found.shown if one.fired or one.notice.kind is Kind.REMINDER)
         of_days = replace(found, shown=due)
-        section = listed(service.context, query, of_days, _audiences(owner=asked.owner), with_upcoming=True)
+        section = compose_alerts(service.context, query, of_days, _audiences(owner=asked.owner), with_upcoming=True)
         left_out = "" if asked.owner else f"; {OWNERS_LEFT_OUT}"
         return section.model_copy(update={"headline": f"{section.headline}{left_out}"})
 
@@ -116,7 +118,7 @@ def looked(service: RepositoryService, asked: AlertsInputs) -> RequestContext:
 
 
 def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
-    found = judged(service.context, looked(service, asked).query)
+    found = read_visibility(service.context, looked(service, asked).query)
     verdicts: tuple[Verdict, ...] = (*found.shown, *found.hidden, *found.expired)
     named = [verdict for verdict in verdicts if verdict.notice.slug == asked.slug]
     if len(named) > 1:

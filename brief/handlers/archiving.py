@@ -6,7 +6,7 @@ from brief.core.notices.notice import Notice
 from brief.core.notices.visibility import Expired, Shown, decide_visibility
 from brief.notices.archiving import archive
 from brief.notices.bringing_back import bring_back
-from brief.sections.alerts import Judged, lock_owners
+from brief.sections.alerts import NoticeVisibility, lock_owners
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService
@@ -25,8 +25,8 @@ def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
         bring_back(folder, now, is_shown, folders, even_tracked=query.settings.alerts.archive_tracked)
 
 
-def archive_expired(service: RepositoryService, query: SectionQuery, found: Judged) -> None:
-    """Archive what was judged to be over and still is; what cannot be moved is judged so again next time.
+def archive_expired(service: RepositoryService, query: SectionQuery, found: NoticeVisibility) -> None:
+    """Archive the expired notices that are still expired. One that cannot be moved is tried again next time.
 
     A wall clock that jumped ahead archives nothing before it has stood so until the next pass.
     """

@@ -23,7 +23,7 @@ from brief.core.text.sanitize import clean, wire
 from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
 from brief.request import RequestContext
-from brief.sections.alerts import lock_owners, unlooked_folders
+from brief.sections.alerts import lock_owners, unread_folders
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -149,7 +149,7 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         found = held_locks(request.notice_folders, _stands(service, request, owner))
-        unread = _with_unlooked(found.unread, request)
+        unread = _with_unread_folders(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
         return Locks(
@@ -184,11 +184,11 @@ def _stands(service: RepositoryService, request: RequestContext, owner: Callable
 
 def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:
     """A line for each file or folder that may hold locks and was not read."""
-    return _with_unlooked(unread, request).reasons
+    return _with_unread_folders(unread, request).reasons
 
 
-def _with_unlooked(unread: Unread, request: RequestContext) -> Unread:
-    return replace(unread, folders=(*unread.folders, *unlooked_folders(request.query)))
+def _with_unread_folders(unread: Unread, request: RequestContext) -> Unread:
+    return replace(unread, folders=(*unread.folders, *unread_folders(request.query)))
 
 
 def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:

@@ -23,7 +23,7 @@ from brief.handlers.archiving import archive_expired
 from brief.handlers.aside import aside
 from brief.notices.read_receipts import mark_seen, seen
 from brief.request import RequestContext
-from brief.sections.alerts import judged, without_acknowledged
+from brief.sections.alerts import read_visibility, without_acknowledged
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService
@@ -90,8 +90,8 @@ async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
     """What this session has still to read of the notices, and what of them could not be read."""
     try:
         async with asyncio.timeout(JUDGED_SECONDS):
-            judgement = await in_thread(lambda: judged(service.context, query))
-            found = await in_thread(lambda: without_acknowledged(service.context, judgement, query.session))
+            visibility = await in_thread(lambda: read_visibility(service.context, query))
+            found = await in_thread(lambda: without_acknowledged(service.context, visibility, query.session))
             known = await in_thread(lambda: seen(service.context.state_dir, query.session, _courtesies(found.shown)))
     except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
         log.warning("no alerts for a session", extra={"reason": repr(fault)})

@@ -47,7 +47,7 @@ _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NoticeVisibility:
     """The notices of the folders by visibility: `shown` in order, the others with their reasons.
 
     `upcoming` are the hidden notices that will concern the asking session when their day comes, the next one first.
@@ -74,22 +74,22 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
     """
     if not query.settings.alerts.folders:
         refuse_unproven(context.state_dir)
-    return listed(context, query, judged(context, query), audiences=(Audience.ALL,), most=TOP)
+    return compose_alerts(context, query, read_visibility(context, query), audiences=(Audience.ALL,), most=TOP)
 
 
-def judged(context: SectionContext, query: SectionQuery) -> Judged:
+def read_visibility(context: SectionContext, query: SectionQuery) -> NoticeVisibility:
     """Read every notice and decide its visibility now, for what the asking session works on."""
     snapshot = _snapshot(context, notice_folders(context.state_dir, query))
-    if unlooked := unlooked_folders(query):
-        snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *unlooked))
+    if unread := unread_folders(query):
+        snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *unread))
     now, (days, _, _) = context.now(), zone(query.settings)
-    focus = focus_of(context, query)
+    focus = find_focus(context, query)
     owner = lock_owners(context)
     verdicts = [decide_visibility(notice, now, days, owner(notice)) for notice in snapshot.notices]
     shown = [verdict for verdict in verdicts if isinstance(verdict, Shown)]
-    here = [_concerns(one.notice, focus) for one in shown]
+    here = [_may_apply(one.notice, focus) for one in shown]
     ahead = [one for one in verdicts if isinstance(one, Hidden) and one.in_days is not None]
-    return Judged(
+    return NoticeVisibility(
         snapshot=snapshot,
         shown=tuple(sorted(compress(shown, here), key=order)),
         hidden=(
@@ -97,11 +97,11 @@ def judged(context: SectionContext, query: SectionQuery) -> Judged:
             *(Hidden(one.notice, ELSEWHERE) for one, is_here in zip(shown, here, strict=True) if not is_here),
         ),
         expired=tuple(verdict for verdict in verdicts if isinstance(verdict, Expired)),
-        upcoming=tuple(sorted((one for one in ahead if _concerns(one.notice, focus)), key=_by_day)),
+        upcoming=tuple(sorted((one for one in ahead if _may_apply(one.notice, focus)), key=_days_ahead)),
     )
 
 
-def without_acknowledged(context: SectionContext, found: Judged, session: str | None) -> Judged:
+def without_acknowledged(context: SectionContext, found: NoticeVisibility, session: str | None) -> NoticeVisibility:
     """Move the notices that the session has acknowledged from `shown` to `acknowledged`."""
     may_be = {one.notice.slug for one in found.shown if may_be_acknowledged(one.notice)}
     slugs = acknowledged(context.state_dir, session, may_be)
@@ -112,11 +112,11 @@ def without_acknowledged(context: SectionContext, found: Judged, session: str | 
     return replace(found, shown=rest, acknowledged=of_session)
 
 
-def _concerns(notice: Notice, focus: Focus) -> bool:
+def _may_apply(notice: Notice, focus: Focus) -> bool:
     return applies(notice.applies_when, focus) is not Truth.NO
 
 
-def _by_day(one: Hidden) -> tuple[int, int, str]:
+def _days_ahead(one: Hidden) -> tuple[int, int, str]:
     return one.in_days or 0, -one.notice.priority, one.notice.slug
 
 
@@ -131,28 +131,28 @@ def _snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapsh
     return context.notices(folders)
 
 
-def listed(
+def compose_alerts(
     context: SectionContext,
     query: SectionQuery,
-    found: Judged,
+    found: NoticeVisibility,
     audiences: Collection[Audience],
     *,
     with_upcoming: bool = False,
     most: int | None = None,
 ) -> AlertsSection:
-    """The section with every notice for the given audiences, most urgent first, in at most `most` rows.
+    """Compose the section of every notice for the given audiences, most urgent first, in at most `most` rows.
 
     At equal urgency, locks come first, then files that could not be read, since those may be locks, then all others.
     Omitted rows are counted, and their text is never rendered.
     """
-    own = _readable(lambda: own_episode(context, query), None)
+    own = _read_or(lambda: own_episode(context, query), None)
     own_id = own.episode.id if own else None
     found = without_acknowledged(context, found, own_id or query.session)
     shown = [one for one in found.shown if one.notice.audience in audiences]
     read = [one for one in found.acknowledged if one.notice.audience in audiences]
     upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
-    reason = _unreadable(found.unread)
-    ordered = _ordered(found.snapshot, shown, own_id)
+    reason = _describe_unread(found.unread)
+    ordered = _ordered_rows(found.snapshot, shown, own_id)
     rest = ordered[most:] if most is not None else []
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
@@ -164,10 +164,10 @@ def listed(
         omitted=len(rest),
         omitted_urgent=sum(level is not Level.NORMAL for level, _ in rest),
         data=AlertsData(
-            shown=tuple(_listing(one, _level(one, own_id)) for one in shown),
+            shown=tuple(_as_shown_notice(one, _level(one, own_id)) for one in shown),
             hidden=len(found.snapshot.notices) - len(shown) - len(upcoming) - len(read),
-            upcoming=tuple(_listing(one) for one in upcoming),
-            acknowledged=tuple(_listing(one) for one in read),
+            upcoming=tuple(_as_shown_notice(one) for one in upcoming),
+            acknowledged=tuple(_as_shown_notice(one) for one in read),
             unparsable=tuple(Unparsable(file=file, reason=why) for file, why in found.snapshot.unparsable),
         ),
         reason=reason,
@@ -175,19 +175,19 @@ def listed(
     )
 
 
-def unlooked_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
+def unread_folders(query: SectionQuery) -> tuple[tuple[str, str], ...]:
     """The folders that the policy names, or may name, and that are not read, each with the reason."""
     untrusted = tuple((clean(str(value)), UNTRUSTED) for key, value in query.untrusted if key == FOLDERS)
     return (*untrusted, (POLICY_FILE, FOLDERS_UNKNOWN)) if query.is_policy_unread else untrusted
 
 
-def focus_of(context: SectionContext, query: SectionQuery) -> Focus:
+def find_focus(context: SectionContext, query: SectionQuery) -> Focus:
     """What the asking session works on, as far as it is known.
 
     The component is the one in the query, else the task's scope if that is a single bare name, else the policy's. The
     paths are the task's scope. Whatever cannot be read now counts as unknown, and so hides no notice.
     """
-    scope = _readable(lambda: _scope(context, query), None)
+    scope = _read_or(lambda: _scope(context, query), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
     return Focus(
         component=query.component or bare or query.settings.alerts.component,
@@ -204,7 +204,7 @@ def _scope(context: SectionContext, query: SectionQuery) -> tuple[str, ...] | No
     return task.scope if task and task.scope else None
 
 
-def _readable(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwise:
+def _read_or(read: Callable[[], Read], otherwise: Otherwise) -> Read | Otherwise:
     """The result of `read`, or `otherwise` if it fails: unreadable sessions or checkouts must not hide the notices."""
     try:
         return read()
@@ -224,9 +224,9 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Life]:
 
     @cache
     def owner(session: str) -> Life:
-        if session in _readable(recorded, frozenset()):
+        if session in _read_or(recorded, frozenset()):
             return Life.ALIVE
-        return _readable(lambda: context.sessions.owner(session), Life.UNKNOWN)
+        return _read_or(lambda: context.sessions.owner(session), Life.UNKNOWN)
 
     def lock_owner(lock: Notice) -> Life:
         if lock.kind is not Kind.LOCK or lock.session_id is None:
@@ -236,7 +236,7 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Life]:
     return lock_owner
 
 
-def _listing(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
+def _as_shown_notice(one: Shown | Hidden, level: Level = Level.NORMAL) -> ShownNotice:
     notice = one.notice
     return _shown_notice(notice.slug, notice.kind, notice.priority, notice.title, one.countdown, level)
 
@@ -259,7 +259,7 @@ def _headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -
     return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {counted}{ahead}"
 
 
-def _ordered(
+def _ordered_rows(
     snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None
 ) -> list[tuple[Level, Callable[[], Row]]]:
     """The level of each row and the function that renders it, most urgent first."""
@@ -300,9 +300,9 @@ def _is_urgent(one: Shown) -> bool:
     return kind is Kind.LOCK or (priority >= URGENT_FROM and (kind is Kind.BUG_DEP or one.fired))
 
 
-def _unreadable(unread: Unread) -> str | None:
-    said = [Unread(unread.files).sentence, *(f"{clean(folder)}: {why}" for folder, why in unread.folders)]
-    return "; ".join(part for part in said if part) or None
+def _describe_unread(unread: Unread) -> str | None:
+    parts = [Unread(unread.files).sentence, *(f"{clean(folder)}: {why}" for folder, why in unread.folders)]
+    return "; ".join(part for part in parts if part) or None
 
 
 def _unreadable_row(file: str, why: str) -> Row:

@@ -16,7 +16,7 @@ from brief.handlers.succession import hand_over_notices
 from brief.notices.folder import is_linked
 from brief.notices.half_moved import make_whole
 from brief.notices.read_receipts import prune_seen
-from brief.sections.alerts import judged
+from brief.sections.alerts import read_visibility
 from brief.sections.notice_folders import own_folder
 from brief.service import RepositoryService
 from brief.support.leftovers import remove_leftovers
@@ -60,7 +60,7 @@ def tidy(service: RepositoryService) -> None:
                     remove_leftovers(f"{folder}/active", now)
                 make_whole(folder)
             bring_back_early(service, query)
-            archive_expired(service, query, judged(service.context, query))
+            archive_expired(service, query, read_visibility(service.context, query))
             hand_over_notices(service, request.notice_folders)
             tell_fixes(service, query)
         except MajordomusError as fault:

@@ -213,8 +213,8 @@ def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(session_context, "judged", refuse)
-    monkeypatch.setattr(alerts, "judged", refuse)
+    monkeypatch.setattr(session_context, "read_visibility", refuse)
+    monkeypatch.setattr(alerts, "read_visibility", refuse)
     assert "- 1 folder, possibly locks, could not be read" in place.hook("user-prompt-submit")
     assert "alerts (unread)" in place.hook("session-start")
 
