@@ -293,7 +293,7 @@ def test_policy_that_cannot_be_read_any_more(place: Woken) -> None:
     place.look()
     place.policy("version: 1\nsession: [")
     assert place.woken(minutes=10) is not None
-    assert "a server goes on with what it read last" in " ".join(
+    assert "a server keeps those that it read last" in " ".join(
         place.service.request_context(str(place.lab.repo)).notes
     )
     place.policy("version: 1\nsession:\n  brief_on_interval: yes please\n")

@@ -212,9 +212,10 @@ def test_a_worktree_that_git_does_not_list_makes_the_peers_partial(repo: Lab) ->
     (entries / "topic/gitdir").write_text("")
     found = asked(Known(), *worktrees(repo.common_dir), common_dir=repo.common_dir)
     assert (found.status, found.reason) == (Status.PARTIAL, "the worktree entry topic could not be read")
+    listed = worktrees(repo.common_dir)
     entries.rename(repo.base / "away")
     entries.touch()
-    found = asked(Known(), *worktrees(repo.common_dir), common_dir=repo.common_dir)
+    found = asked(Known(), *listed, common_dir=repo.common_dir)
     assert found.status is Status.PARTIAL
     assert (found.reason or "").startswith("the worktree entries could not be read: ")
     assert (found.reason or "").endswith("Not a directory")
