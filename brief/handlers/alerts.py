@@ -15,6 +15,7 @@ from brief.core.sessions.life import Life
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.inputs import OwnerByDefault, OwnerFlag, SessionInputs, Words
+from brief.handlers.locks import release_of_gone
 from brief.notices.finding import content, find
 from brief.request import RequestContext
 from brief.sections.alerts import compose_alerts, lock_owners, read_visibility
@@ -163,7 +164,9 @@ def notice_text(notice: NoticeInFull) -> str:
     why = f": {clean(notice.reason)}" if notice.reason else ""
     when = f" {notice.countdown}" if notice.countdown else ""
     owner = f", owner {notice.owner}" if notice.owner else ""
-    head = [f"{clean(notice.slug)}: {notice.kind}{owner}{when}, {notice.verdict}{why}", clean(notice.title), ""]
+    head = [f"{clean(notice.slug)}: {notice.kind}{owner}{when}, {notice.verdict}{why}", clean(notice.title)]
+    if notice.owner is Life.GONE:
+        head.append(release_of_gone(notice.fields.get("component") or "COMPONENT"))
     fields = [f"  {clean(name, 60)}: {clean(value, 200)}" for name, value in notice.fields.items()]
     body = clean_block(notice.body, _BODY_LINES, _BODY_WIDTH)
-    return "\n".join([*head, *fields, "", *body]) + "\n"
+    return "\n".join([*head, "", *fields, "", *body]) + "\n"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError, NotFoundError, StoreError, UsageError
+from brief.handlers.alerts import ShowInputs, notice_text, show_alert
 from brief.handlers.locks import (
     Locks,
     LocksInputs,
@@ -92,6 +93,8 @@ def test_what_to_do_where_the_session_is_gone(place: Place) -> None:
         place.hook(event, session=ANN)
     assert refused(place, component="billing api").endswith(f"; {advice}")
     assert f"\n  Billing API: {advice}\n" in status_text(locks(place))
+    shown = place.call(show_alert, ShowInputs, slug=locks(place).locks[0].slug)
+    assert f"\n{advice}\n" in notice_text(shown)
 
 
 def test_a_folder_named_twice_holds_each_lock_once(place: Place) -> None:
