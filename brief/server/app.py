@@ -40,7 +40,7 @@ from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
-from brief.sessions.recovery import recover
+from brief.sessions.recovery import recover, rescue
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
 from brief.support.wall_clock import utc_now
@@ -83,6 +83,8 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
         asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost), stopping))
+        if lease.is_ours() and (kept := rescue(database, utc_now())) is not None:
+            log.warning("the database was kept aside", extra={"path": str(kept)})
 
 
 @contextlib.contextmanager

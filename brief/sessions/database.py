@@ -187,6 +187,22 @@ class Database:
                 self.lost = f"{self.path} is damaged ({fault}): the server stores nothing more and ends"
             raise StoreError(_sentence(self.path, fault)) from fault
 
+    def was_moved(self) -> bool:
+        """Whether the path names another file than the one that is open, or none."""
+        opened = self._opened[str(self.path)]
+        try:
+            return not os.path.samestat(os.stat(self.path, follow_symlinks=False), opened)
+        except FileNotFoundError:
+            return True
+        except OSError:  # which proves nothing
+            return False
+
+    def copy_to(self, path: Path) -> None:
+        """Copy all that is stored in the file that is open to a new one; raises StoreError, FileExistsError, OSError."""
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with self._lock, self._told(), contextlib.closing(sqlite3.connect(path)) as copy:
+            self._connection.backup(copy)
+
     def close(self) -> None:
         """Close the connection; the last writer leaves no journal files beside the database."""
         with self._lock:

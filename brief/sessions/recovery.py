@@ -18,7 +18,7 @@ from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.proof import read_file
 from brief.fastpath.reach import LOCK
-from brief.sessions.database import is_damage
+from brief.sessions.database import Database, is_damage
 from brief.support.files import reason_of
 
 if TYPE_CHECKING:
@@ -61,12 +61,30 @@ def kept_aside(path: Path) -> tuple[str, ...]:
         names = sorted(name for name in os.listdir(path.parent) if name.startswith(path.name + ASIDE))
     except OSError:
         return ()
-    whole = [name for name in names if not name.endswith(_BESIDE[1:])]
+    whole = [name for name in names if not (name.endswith(_BESIDE[1:]) and name.rpartition("-")[0] in names)]
+    whole = [name for name in whole if not name.endswith("-shm")]  # an index, in which nothing is stored
     return tuple(
         f"a damaged database lies aside: {wire(str(path.parent / name))}; what was stored until then is in it alone; "
         "remove it once nothing of it is needed"
         for name in whole
     )
+
+
+def rescue(database: Database, now: datetime) -> Path | None:
+    """Keep aside what a server that ends still holds open of a database that its path no longer names; where it is then.
+
+    None where the file lies where it lay, or nothing can be kept.
+    """
+    if not database.was_moved():
+        return None
+    aside = _free_name(database.path, now)
+    try:
+        database.copy_to(aside)
+    except (StoreError, OSError):
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        return None
+    return aside
 
 
 def notes_database(record: bytes) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,35 @@ def test_a_write_into_a_lost_database_does_nothing(lab: Lab) -> None:
     assert (refused.status, refused.json()["kind"]) == (503, "EndingError")
     assert "majordomus.db is gone: somebody changed it under the server" in refused.json()["error"]
     assert finish(process)[0] == 0
+
+
+@pytest.mark.parametrize("change", [_remove, _replace])
+def test_what_the_server_still_held_is_kept_aside(change: Callable[[Path], None], lab: Lab) -> None:
+    """A database that is gone or was replaced is copied aside by the server that ends, whole, and the brief names it."""
+    process = _served(lab)
+    change(lab.state / "majordomus.db")
+    assert _state(lab)["status"] == "partial"
+    assert finish(process)[0] == 0
+    (aside,) = (path for path in lab.state.glob("majordomus.db.damaged-*Z") if "before" in _titles(path))
+    assert lab.majordomus("serve", "ensure").returncode == 0
+    assert aside.name in lab.majordomus("brief").stdout
+
+
+def _titles(path: Path) -> list[str]:
+    """The titles of the tasks that are stored in a file."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return [str(title) for (title,) in connection.execute("SELECT title FROM tasks")]
+
+
+def test_a_journal_that_is_kept_aside_alone_is_named(lab: Lab) -> None:
+    """Where only the journal of a database is left, that is what may still be read."""
+    journal = lab.state / "majordomus.db.damaged-20261011T090000Z-wal"
+    process = serve(lab)
+    process.terminate()
+    finish(process)
+    journal.touch()
+    serve(lab)
+    assert journal.name in lab.majordomus("brief").stdout
 
 
 def test_a_session_start_replaces_it(lab: Lab) -> None:
