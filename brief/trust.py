@@ -146,10 +146,10 @@ class Trust:
 
     @classmethod
     def of_person(cls, common_dir: str) -> Trust:
-        """Read the person's file for a repository. One that lies in the repository trusts nothing: it may have come with it.
+        """Read the person's file, for a repository. A file inside that repository trusts nothing: it may have come with it.
 
-        An environment that leads there, as a repository may bring one along, is nobody's consent. The home of the account is
-        the person's, even where it is a work tree.
+        A repository may also bring along an environment that leads to its own file, which is not the person's consent.
+        The home of the account belongs to the person even if it is a work tree.
         """
         path = trust_path()
         repository = _repository(common_dir)
@@ -158,8 +158,8 @@ class Trust:
             return cls(
                 path,
                 {},
-                f"{path} lies in the repository that it is about, so nothing is trusted; "
-                "set HOME or XDG_CONFIG_HOME to a folder outside of the repository",
+                f"{path} is inside the very repository that it would trust, so nothing is trusted; "
+                "set HOME or XDG_CONFIG_HOME to a folder outside the repository",
             )
         return cls.read(path)
 

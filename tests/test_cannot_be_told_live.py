@@ -44,7 +44,7 @@ def test_another_base_than_the_one_that_was_measured_against(lab: Lab) -> None:
     write_policy(lab, "version: 1\nintegration:\n  base: next\n")
     found = _integration(lab)
     assert found["status"] == "partial"
-    assert "measured against main, and integration.base names next; run majordomus queue refresh" in found["reason"]
+    assert "compared with main, but integration.base names next; run majordomus queue refresh" in found["reason"]
     assert lab.majordomus("queue", "refresh").returncode == 0
     assert _integration(lab)["status"] == "read"
 

@@ -237,7 +237,9 @@ def test_a_config_folder_in_the_repository_is_not_the_persons(
         assert lab.majordomus("serve", "ensure").returncode == 0
     told = json.loads(lab.majordomus("brief", "--format", "json").stdout)
     assert told["answered_by"]["kind"] == ("lease-holder" if served else "self")
-    sentence = "majordomus/trust.json lies in the repository that it is about, so nothing is trusted; set HOME or"
+    sentence = (
+        "majordomus/trust.json is inside the very repository that it would trust, so nothing is trusted; set HOME or"
+    )
     assert len([note for note in told["notes"] if sentence in note]) == 1
     assert "koda" not in json.dumps(told)
     done = lab.majordomus("trust")

@@ -38,8 +38,8 @@ def check_zones(here: Located | None) -> Finding:
     _, name, unknown = zone(settings)
     if policy is not None and policy.is_unread:
         fault = f"timezone is unknown: {UNREAD}, so {name} is used; {SEE_CHECK}"
-    told = fault or (unknown.sentence if unknown else zone_doubt(settings))
-    return judge_zones(name, told, has_tzdata=find_zone(_ANY_ZONE) is not None)
+    doubt = fault or (unknown.sentence if unknown else zone_doubt(settings))
+    return judge_zones(name, doubt, has_tzdata=find_zone(_ANY_ZONE) is not None)
 
 
 def check_worktrees(here: Located) -> Finding:

@@ -36,10 +36,10 @@ def check_git_folder(common_dir: str) -> None:
         )
 
 
-def open_folder(path: str, parent: int | None = None, *, name: str | None = None, mend: bool = False) -> int:
+def open_folder(path: str, parent: int | None = None, *, name: str | None = None, tighten: bool = False) -> int:
     """Open a folder that is the user's own. `path` is relative to the descriptor `parent`.
 
-    `name` is its full path for messages. With `mend`, a folder of ours that others may write gets the mode 0700; otherwise
+    `name` is its full path for messages. With `tighten`, a folder of ours that others may write gets the mode 0700; otherwise
     it is refused. Raises UnprovenError, FileNotFoundError, OSError.
     """
     named = name or path
@@ -50,11 +50,11 @@ def open_folder(path: str, parent: int | None = None, *, name: str | None = None
     except OSError:
         check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=True)
         raise
-    return _proven(descriptor, named, is_folder=True, mode=0o700 if mend else None)
+    return _proven(descriptor, named, is_folder=True, mode=0o700 if tighten else None)
 
 
 def open_file(
-    path: str, parent: int | None = None, *, flags: int = os.O_RDONLY, name: str | None = None, mend: bool = False
+    path: str, parent: int | None = None, *, flags: int = os.O_RDONLY, name: str | None = None, tighten: bool = False
 ) -> int:
     """Open a regular file that is the user's own. A new file gets the mode 0600. See `open_folder`.
 
@@ -69,7 +69,7 @@ def open_file(
         check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=False)
         raise
     is_written = flags & os.O_ACCMODE != os.O_RDONLY
-    return _proven(descriptor, named, is_folder=False, is_written=is_written, mode=0o600 if mend else None)
+    return _proven(descriptor, named, is_folder=False, is_written=is_written, mode=0o600 if tighten else None)
 
 
 def read_file(folder: str, file: str, most: int) -> bytes:
@@ -81,11 +81,11 @@ def read_file(folder: str, file: str, most: int) -> bytes:
         os.close(descriptor)
 
 
-def open_in(folder: str, file: str, *, flags: int = os.O_RDONLY, mend: bool = False) -> int:
+def open_in(folder: str, file: str, *, flags: int = os.O_RDONLY, tighten: bool = False) -> int:
     """Open a file in a folder, both proven. Raises UnprovenError, FileNotFoundError, OSError."""
-    parent = open_folder(folder, mend=mend)
+    parent = open_folder(folder, tighten=tighten)
     try:
-        return open_file(file, parent, flags=flags, name=f"{folder}/{file}", mend=mend)
+        return open_file(file, parent, flags=flags, name=f"{folder}/{file}", tighten=tighten)
     finally:
         os.close(parent)
 

@@ -36,12 +36,12 @@ def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> 
 
 
 def refs_meant(named: str) -> tuple[str, ...]:
-    """The refs that `integration.base` may mean, the first that exists counts."""
+    """The refs that `integration.base` may mean. The first that exists is the base."""
     return (named,) if named.startswith("refs/") else (HEADS + named, REMOTES + named)
 
 
 def no_such_base(named: str) -> str:
-    """That `integration.base` names a branch which does not exist, and what to do."""
+    """The sentence that `integration.base` names a branch that does not exist, and what to do."""
     return (
         f"integration.base names {wire(named)!r}, but this repository has no such branch; "
         f"name an existing one in {POLICY_FILE}"
@@ -81,8 +81,8 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
         )
     if not listed and not run(["for-each-ref", "--count=1", REMOTES], git_cwd(common_dir), deadline_s=deadline_s):
         raise NotFoundError(
-            f"{wire(common_dir)} has no branch with a commit yet, so nothing waits to be merged; commit first, and run "
-            "majordomus queue refresh then"
+            f"{wire(common_dir)} has no branch with a commit yet, so nothing waits to be merged; commit first, and then "
+            "run majordomus queue refresh"
         )
     raise NotFoundError(
         f"{wire(common_dir)} has no branch to compare others with: neither main nor master, and its "
@@ -91,18 +91,21 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
 
 
 class _Refs(NamedTuple):
-    """Refs that exist, by full name, each with the ref that it points at or an empty text; and those git cannot read."""
+    """`targets` are the refs that exist, by full name, each with the ref that it points to, or "".
+
+    `broken` are the refs that git cannot read.
+    """
 
     targets: dict[str, str]
     broken: frozenset[str]
 
     def first(self, *wanted: str) -> str | None:
-        """The first of these that exists; raises GitError where one before it may exist and git cannot read it."""
+        """The first of these that exists. Raises GitError if git cannot read one before it, which may exist."""
         for ref in wanted:
             if ref in self.broken:
                 raise GitError(
-                    f"the base is unknown: git cannot read {wire(ref)}; mend it, as git fsck tells, or name another "
-                    f"branch as integration.base in {POLICY_FILE}"
+                    f"the base is unknown: git cannot read {wire(ref)}; repair it with the help of git fsck, or name "
+                    f"another branch as integration.base in {POLICY_FILE}"
                 )
             if ref in self.targets:
                 return ref
@@ -110,7 +113,7 @@ class _Refs(NamedTuple):
 
 
 def _refs(common_dir: str, deadline_s: float, *wanted: str) -> _Refs:
-    """Those of the wanted refs that exist."""
+    """Ask git which of the wanted refs exist."""
     listed, warned = run_with_warnings(
         ["for-each-ref", "--format=%(refname)%00%(symref)", *wanted], git_cwd(common_dir), deadline_s=deadline_s
     )

@@ -61,9 +61,9 @@ def head_of(here: Located, listed: Callable[[], Sequence[Checkout]]) -> Reading[
 
 
 def primary_root(here: Located) -> str:
-    """The root of the primary checkout, from files alone: the git folder itself where it has none, as git lists it.
+    """The root of the primary checkout, from files alone. If there is none, the git folder itself, as git lists it.
 
-    Raises RepositoryError where the configuration that may name it cannot be read.
+    Raises RepositoryError if the configuration, which may name it, cannot be read.
     """
     if here.git_dir == here.common_dir:
         return here.root
@@ -72,7 +72,7 @@ def primary_root(here: Located) -> str:
         return parent
     config = read_text(f"{here.common_dir}/config")
     if isinstance(config, Unknown):
-        raise RepositoryError(f"{config.reason}; git needs it too, so look at its owner and mode")
+        raise RepositoryError(f"{config.reason}; git needs it too, so check its owner and mode")
     named = _WORK_TREE.search(config.value) if isinstance(config, Known) else None
     return os.path.realpath(os.path.join(here.common_dir, named[1].strip('"'))) if named else here.common_dir
 

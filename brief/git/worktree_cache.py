@@ -121,16 +121,16 @@ class WorktreeCache:
         )
 
     def _are_named(self, names: tuple[str, ...]) -> bool:
-        """Whether the entries of the work trees are these; where that cannot be told, git is asked, which tells why."""
+        """Whether the worktree entries have these names. False if they cannot be listed: calling git will say why."""
         try:
             return entry_names(self.common_dir) == names
         except GitError:
             return False
 
     def _read_state(self) -> State:
-        """The entries of the work trees, and the stamps of all files that a listing depends on, by their paths.
+        """The worktree entries, and the stamps of all files that a listing depends on, by path.
 
-        Raises GitError where one of them cannot be read: what it leads to would be missed.
+        Raises GitError if one of the files cannot be read, since the files that it leads to would be missed.
         """
         common, names = self.common_dir, entry_names(self.common_dir)
         tables = "reftable/tables.list"
@@ -156,7 +156,7 @@ class WorktreeCache:
 
 
 def _ref_text(path: str) -> str:
-    """The text of a HEAD or a ref; raises GitError where it cannot be read, so that nothing is kept of it."""
+    """The text of a HEAD or a ref, "" if it does not exist. Raises GitError if it cannot be read."""
     text = read_text(path)
     if isinstance(text, Unknown):
         raise GitError(text.reason)

@@ -96,9 +96,9 @@ def _checkout(block: dict[str, str], root: str, git_dir: str, *, primary: bool) 
 
 
 def _git_dirs(common_dir: str) -> dict[str, str]:
-    """The git folder of each linked work tree, by the real path of its root; raises GitError.
+    """The git folder of each linked work tree, by the real path of its root. Raises GitError.
 
-    An entry whose root cannot be read is left out, as git leaves it out: `git/worktree_entries.py` names it.
+    Like git, this skips an entry whose root cannot be read; `git/worktree_entries.py` finds those.
     """
     folder = f"{common_dir}/worktrees"
     roots = ((entry_root(f"{folder}/{name}"), f"{folder}/{name}") for name in entry_names(common_dir))
@@ -106,7 +106,7 @@ def _git_dirs(common_dir: str) -> dict[str, str]:
 
 
 def entry_names(common_dir: str) -> tuple[str, ...]:
-    """What lies below `worktrees/` of the git folder, sorted; none where it is not there. Raises GitError."""
+    """The names below `worktrees/` of the git folder, sorted. Empty if there is no such folder. Raises GitError."""
     folder = f"{common_dir}/worktrees"
     try:
         return tuple(sorted(os.listdir(folder)))
@@ -117,7 +117,7 @@ def entry_names(common_dir: str) -> tuple[str, ...]:
 
 
 def entry_root(git_dir: str) -> Reading[str]:
-    """The real path of the work tree that an entry stands for, by its file `gitdir`."""
+    """The real path of an entry's work tree, from the file `gitdir`."""
     marker = read_text(f"{git_dir}/gitdir")
     if not isinstance(marker, Known):
         return marker
@@ -126,9 +126,9 @@ def entry_root(git_dir: str) -> Reading[str]:
 
 
 def read_text(path: str) -> Reading[str]:
-    """The text of a small file of git, links followed, decoded as file names are."""
+    """The text of a small file of git, decoded like a file name. Follows links."""
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=_open_nonblocking) as file:
             return Known(os.fsdecode(file.read(_MOST)))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
@@ -136,5 +136,5 @@ def read_text(path: str) -> Reading[str]:
         return Unknown(f"{wire(path)} cannot be read: {reason_of(fault)}")
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

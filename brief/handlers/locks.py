@@ -216,7 +216,7 @@ def _held(held: Held, owner: Callable[[Notice], Life]) -> str:
     component, lock = clean(held.component, 60), held.notice
     if lock is None:
         why = f"{wire(held.path)} cannot be read ({held.fault})"
-        return f"{component} may be locked: {why}; mend it, or release it with --force"
+        return f"{component} may be locked: {why}; fix it, or release it with --force"
     holder = (
         f"session {clean(lock.session_id, 60)}, owner {owner(lock)}"
         if lock.session_id

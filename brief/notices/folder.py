@@ -55,7 +55,7 @@ class NoticeFile:
         if not self.must_be_own:
             return read_bounded(self.target, LIMIT)
         try:
-            descriptor = open_file(self.path, mend=True)
+            descriptor = open_file(self.path, tighten=True)
         except FileNotFoundError:
             raise
         except OSError as error:

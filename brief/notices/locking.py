@@ -148,7 +148,7 @@ def _extended(held: Held, request: Request, end: datetime | None, zone: ZoneInfo
 
 def _unlisted(found: Survey, component: str) -> str:
     folders = "; ".join(f"{folder} {reason}" for folder, reason in found.unlisted)
-    return f"{clean(component, 60)} may be locked, and nobody can tell: {folders}; mend that, and try again"
+    return f"{clean(component, 60)} may be locked, which is unknown: {folders}; fix that, and try again"
 
 
 def _fields(request: Request, now: datetime) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _not_released(files: Sequence[LockFile], component: str, stands: Stands, unr
     if held is None:
         return NotFoundError(f"no lock stands on {name}; majordomus lock status lists those that do")
     if held.fault:
-        return ConflictError(f"the lock on {name} cannot be read ({held.fault}); mend it, or release it with --force")
+        return ConflictError(f"the lock on {name} cannot be read ({held.fault}); fix it, or release it with --force")
     holder = clean(held.session_id or "", 60)
     whose = f"session {holder}" if holder else "nobody by name"
     return ConflictError(f"the lock on {name} is held by {whose}; that session releases it, or you do with --force")

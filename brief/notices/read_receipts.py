@@ -58,7 +58,7 @@ def _add(state_dir: str, session_id: str | None, marks: Collection[bytes]) -> fr
     with told(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = open_in(
-            os.path.dirname(path), os.path.basename(path), flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, mend=True
+            os.path.dirname(path), os.path.basename(path), flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, tighten=True
         )
     try:
         hold(descriptor, path)

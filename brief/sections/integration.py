@@ -45,12 +45,13 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
 
 
 def _base_doubt(common_dir: str, named: str, observed: str) -> str | None:
-    """Why the branches were not measured against the base that the policy names; None where they were."""
+    """Why the branches were not compared with the base that the policy names. None if they were."""
     if _is_missing(common_dir, named):
         return no_such_base(named)
     if observed in {wire(short_name(ref)) for ref in refs_meant(named)}:
         return None
-    return f"the branches were measured against {clean(observed, 60)}, and integration.base names {clean(named, 60)}; run {REFRESH}"
+    named = clean(named, 60)
+    return f"the branches were compared with {clean(observed, 60)}, but integration.base names {named}; run {REFRESH}"
 
 
 def _is_missing(common_dir: str, named: str) -> bool:

@@ -44,7 +44,7 @@ class LineKeeper:
     def prepare(self) -> None:
         """Make the folder; raises UnprovenError where what is there is not the user's own, OSError."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        os.close(open_folder(str(self._folder), mend=True))
+        os.close(open_folder(str(self._folder), tighten=True))
 
     def keep(self, request: RequestContext, brief: Brief) -> None:
         """Keep the line of a brief just composed; a line that cannot be kept costs nobody an answer.

@@ -17,7 +17,7 @@ def home_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def account_home() -> Path:
-    """The home of this user's account, whatever the environment says; `/` where there is none."""
+    """The home of the user's account, whatever the environment says. `/` if there is none."""
     try:
         account = pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # a user id without an account, as in containers

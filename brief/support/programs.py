@@ -82,7 +82,7 @@ def repository_around(folder: str) -> str | None:
 
 
 def lies_in(path: str, repository: str) -> bool:
-    """Whether a path leads into a git folder or any of its checkouts; known for a few seconds."""
+    """Whether a path leads into a git folder or one of its checkouts. Cached for a few seconds."""
     return _is_within(path, repository, _now())
 
 

@@ -31,7 +31,7 @@ _WITH_FOLDERS = frozenset({"notices", "notes"})
 """Folders whose subfolders are proven too, with the modes of the files in those corrected."""
 
 _WRITTEN_IN_PLACE = re.compile(r".+\.lock|majordomus\.db(-wal|-shm|-journal)?|server\.log")
-"""Files that must have no other name; all else is put in its place by rename, and a write reaches that place alone."""
+"""Files that must have only one name, since they are written in place. All others are replaced by rename."""
 
 
 class UnprovenStateError(MajordomusError):
@@ -71,7 +71,7 @@ def refuse_unproven(state_dir: str) -> None:
 
 
 def read_own(path: str, most: int) -> bytes:
-    """The content of a file of at most `most` bytes that is proven where it is opened: it may have been swapped since.
+    """Read a file of at most `most` bytes, and prove it at the same time, since it may have been swapped meanwhile.
 
     Raises UnprovenError, FileNotFoundError, UnreadableFileError.
     """
@@ -101,7 +101,7 @@ def _unproven(state_dir: str, fault: OSError) -> UnprovenStateError:
 
 def _prove(folder: str) -> None:
     """Prove a folder, and every file and folder in it."""
-    descriptor = open_folder(folder, mend=True)
+    descriptor = open_folder(folder, tighten=True)
     try:
         for name in sorted(os.listdir(descriptor)):
             with contextlib.suppress(FileNotFoundError):  # it went away meanwhile, as a temporary file does
@@ -116,16 +116,16 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
     if stat.S_ISDIR(found.st_mode):
         # A folder of ours that we may not list counts as proven: reading it will fail and say so.
         with _unlisted_is_fine(found, path):
-            _prove(path) if name in _WITH_FOLDERS else _mend_all(open_folder(name, parent, name=path, mend=True))
+            _prove(path) if name in _WITH_FOLDERS else _tighten_all(open_folder(name, parent, name=path, tighten=True))
     else:
         check(found, path, is_folder=False, may_be_wide=True)
         if _WRITTEN_IN_PLACE.fullmatch(name) and found.st_nlink > 1:
             check_only_name(found, path, unfinished=_unfinished_names(found, parent))
-        _mend(name, parent, found)
+        _tighten(name, parent, found)
 
 
 def _unfinished_names(found: os.stat_result, folder: int) -> int:
-    """How many of a file's names are those under which one of ours is made, before it is linked to its place."""
+    """How many of a file's names are temporary ones, under which we create a file before it is linked into place."""
     names = [name for name in os.listdir(folder) if name.startswith(".") and name.endswith(".tmp")]
     return sum(os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), found) for name in names)
 
@@ -139,17 +139,17 @@ def _unlisted_is_fine(found: os.stat_result, path: str) -> Iterator[None]:
         check(found, path, is_folder=True)
 
 
-def _mend_all(folder: int) -> None:
+def _tighten_all(folder: int) -> None:
     """Remove the write permission of others from our files in a folder. Closes the descriptor."""
     try:
         for name in os.listdir(folder):
             with contextlib.suppress(OSError):
-                _mend(name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
+                _tighten(name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
     finally:
         os.close(folder)
 
 
-def _mend(name: str, parent: int, found: os.stat_result) -> None:
+def _tighten(name: str, parent: int, found: os.stat_result) -> None:
     """Open the file only if its mode must change: closing a file that SQLite has open would drop SQLite's locks."""
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
-        os.close(open_file(name, parent, mend=True))
+        os.close(open_file(name, parent, tighten=True))

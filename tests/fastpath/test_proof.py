@@ -51,7 +51,7 @@ def test_what_others_may_write_is_not_read(file: Path, which: str) -> None:
     widen(victim)
     with pytest.raises(UnprovenError, match=r"can be written by others \(mode 0(666|777)\).* run chmod go-w"):
         read_file(str(file.parent), "file", 100)
-    opened = open_file(str(file), mend=True) if which == "file" else open_folder(str(file.parent), mend=True)
+    opened = open_file(str(file), tighten=True) if which == "file" else open_folder(str(file.parent), tighten=True)
     os.close(opened)
     assert stat.S_IMODE(victim.stat().st_mode) == (0o600 if which == "file" else 0o700)
     assert read_file(str(file.parent), "file", 100) == b"content"
@@ -63,7 +63,7 @@ def test_what_has_another_name_is_not_written(file: Path, tmp_path: Path) -> Non
     widen(file)
     for flags in (os.O_RDWR, os.O_WRONLY | os.O_APPEND | os.O_CREAT):
         with pytest.raises(UnprovenError, match=rf"{file} has 2 names \(hard links\)"):
-            open_file(str(file), flags=flags, mend=True)
+            open_file(str(file), flags=flags, tighten=True)
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o666
     file.chmod(0o600)
     assert read_file(str(file.parent), "file", 100) == b"content"

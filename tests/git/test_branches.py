@@ -49,7 +49,7 @@ def test_the_branch_of_a_bare_primary_counts_too(lab: Lab) -> None:
 def test_no_base_at_all_is_a_sentence(lab: Lab) -> None:
     """Before the first commit no key would help; on a detached head without main or master, the key to set is named."""
     with pytest.raises(
-        NotFoundError, match=r"has no branch with a commit yet, .*; commit first, and run majordomus queue"
+        NotFoundError, match=r"has no branch with a commit yet, .*; commit first, and then run majordomus queue"
     ):
         base_branch(lab.common_dir, None)
     lab.commit()
@@ -60,7 +60,7 @@ def test_no_base_at_all_is_a_sentence(lab: Lab) -> None:
 
 
 def test_of_main_and_its_remote_copy_the_further_one_counts(lab: Lab) -> None:
-    """A main that nobody pulls is not measured against, a main that is not pushed yet is."""
+    """A main that nobody pulls is not compared with, a main that is not pushed yet is."""
     lab.commit(a_txt="a")
     lab.commit(a_txt="b")
     cloned(lab)
@@ -76,7 +76,7 @@ def test_of_main_and_its_remote_copy_the_further_one_counts(lab: Lab) -> None:
 
 
 def test_without_a_local_main_the_remote_one_counts(lab: Lab) -> None:
-    """A checkout of topics alone is measured against the remote branch."""
+    """A checkout of topics alone is compared with the remote branch."""
     lab.commit()
     cloned(lab)
     lab.git("checkout", "-q", "-b", "topic")

@@ -206,7 +206,7 @@ def test_folder_that_cannot_be_listed(place: Place, monkeypatch: pytest.MonkeyPa
     assert "cannot be listed: Permission denied" in status_text(found)
     assert "ok" not in audit_text(found).split()
     assert audit_exit(found) == NOT_ALL_READ
-    with pytest.raises(ConflictError, match=r"kdb may be locked, and nobody can tell: .* cannot be listed: Permission"):
+    with pytest.raises(ConflictError, match=r"kdb may be locked, which is unknown: .* cannot be listed: Permission"):
         lock(place, BOB, "kdb")
     with pytest.raises(
         NotFoundError, match="no lock on kdb was found, but 1 folder, possibly locks, could not be read"

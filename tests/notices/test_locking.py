@@ -243,7 +243,7 @@ def test_a_damaged_lock_is_told_to_who_would_release_it(tmp_path: Path) -> None:
     assert isinstance(placed, Placed)
     Path(placed.path).write_text("---\nkind")
     with pytest.raises(
-        ConflictError, match=r"the lock on koda cannot be read \(.*\); mend it, or release it with --force"
+        ConflictError, match=r"the lock on koda cannot be read \(.*\); fix it, or release it with --force"
     ):
         let_go(tmp_path)
 
