@@ -410,8 +410,16 @@ def test_archived_by_many_hooks_at_once(place: Place) -> None:
     for number in range(40):
         place.put(f"over-{number:02}", kind="alert", expires="2020-01-01")
     told = json.dumps({"cwd": str(place.lab.repo)})
-    for _ in range(3):
+    archive = place.lab.state / "notices/archive"
+
+    def hook() -> None:
         done = place.lab.majordomus("hook", "user-prompt-submit", stdin=told)
         assert (done.returncode, done.stdout) == (0, "")
-    archive = place.lab.state / "notices/archive"
-    until(lambda: sorted(path.stem for path in archive.iterdir()) == [f"over-{number:02}" for number in range(40)])
+
+    def is_archived() -> bool:
+        hook()  # on a busy machine one ends before it has archived any
+        return sorted(path.stem for path in archive.glob("*")) == [f"over-{number:02}" for number in range(40)]
+
+    for _ in range(2):
+        hook()
+    until(is_archived, 60)
