@@ -102,7 +102,7 @@ def _loads(mod: Installed) -> str:
 
 def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
     if mod.instead is not None:
-        beside = f"yours is, and one for the project would be one too many: {mod.instead}"
+        beside = f"your own is, and the project needs no second one: {mod.instead}"
         return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user shows it")]
     install = "majordomus capture install" + (" --scope user" if mod.scope is Scope.USER else "")
     if mod.scope is Scope.USER or mod.off is None:

@@ -28,7 +28,7 @@ def checkout_boards(
     paths = {board.path for board in listed}
     is_bare = any(checkout.bare for checkout in worktrees)
     unlisted = [
-        _unlisted(path, count, find(path), is_bare=is_bare)
+        _unlisted_board(path, count, find(path), is_bare=is_bare)
         for path, count in sorted(counts.items())
         if path not in paths
     ]
@@ -43,14 +43,14 @@ def headline(count: int, boards: Sequence[Board]) -> str:
     clones = _count_clones(Counter(board.condition for board in boards if board.kind == "clone"))
     not_ready += "," if not_ready and clones.startswith(" and") else ""
     servers = Counter(board.condition for board in boards if board.kind == "server")
-    others = "".join(f", {_counted(count, 'other server')} {condition}" for condition, count in sorted(servers.items()))
-    return f"{_counted(count, 'other session')} in {_counted(len(checkouts), 'checkout')}{not_ready}{clones}{others}"
+    others = "".join(f", {_count(count, 'other server')} {condition}" for condition, count in sorted(servers.items()))
+    return f"{_count(count, 'other session')} in {_count(len(checkouts), 'checkout')}{not_ready}{clones}{others}"
 
 
 def board_rows(boards: Iterable[Board]) -> list[str]:
     """A line for each board that is not ready."""
     return [
-        f"{_place(board)} is {board.condition}: {clean(board.reason or '', 400)}"
+        f"{_describe_place(board)} is {board.condition}: {clean(board.reason or '', 400)}"
         for board in boards
         if board.condition != "ready"
     ]
@@ -63,7 +63,7 @@ def _board(checkout: Checkout, counts: Counter[str]) -> Board:
     return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
-def _unlisted(path: str, count: int, found: Reading[str], *, is_bare: bool) -> Board:
+def _unlisted_board(path: str, count: int, found: Reading[str], *, is_bare: bool) -> Board:
     """A checkout that only sessions name. It is gone if git keeps no record of it, else away: it may come back."""
     if found is ABSENT:
         condition, reason = "gone", "it was removed, but a session is still open in it"
@@ -81,7 +81,7 @@ def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
         why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
         return "away", f"its folder is missing, and it is locked{why}; mount its drive, if it lies on one"
     if checkout.gone and count:
-        return "away", f"its folder is missing, and {_counted(count, 'session')} may still run in it"
+        return "away", f"its folder is missing, and {_count(count, 'session')} may still run in it"
     if checkout.gone:
         return "gone", "its folder is missing; if it was deleted for good, git worktree prune removes its record"
     if checkout.prunable is not None:
@@ -96,17 +96,15 @@ def _name(path: str) -> str:
 def _count_clones(conditions: Counter[str]) -> str:
     """The number of clones that were read, then of the others by condition: ` and 2 clones, 1 clone silent`."""
     ready = conditions.pop("ready", 0)
-    read = f" and {_counted(ready, 'clone')}" if ready else ""
-    return read + "".join(
-        f", {_counted(count, 'clone')} {condition}" for condition, count in sorted(conditions.items())
-    )
+    read = f" and {_count(ready, 'clone')}" if ready else ""
+    return read + "".join(f", {_count(count, 'clone')} {condition}" for condition, count in sorted(conditions.items()))
 
 
-def _counted(count: int, thing: str) -> str:
+def _count(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def _place(board: Board) -> str:
+def _describe_place(board: Board) -> str:
     """A clone is named by its path, since the clones of a repository usually share a name."""
     if board.kind == "server":
         return f"another server of {clean(board.path or board.name, 400)}"

@@ -69,10 +69,10 @@ def _section(
     waiting, left_out = observation.entries, observation.omitted
     age = now - observation.observed_at
     gaps = [] if base_doubt is None else [base_doubt]
-    gaps += [_old(age, fresh_for)] if age > fresh_for else []
+    gaps += [_describe_age(age, fresh_for)] if age > fresh_for else []
     more = left_out - len(observation.unread)
     gaps += [f"{more} more branches were not read: only the latest {len(waiting)} are"] if more > 0 else []
-    gaps += [_broken(observation.unread)] if observation.unread else []
+    gaps += [_describe_unread(observation.unread)] if observation.unread else []
     gaps += [clean(gap, 300) for gap in observation.gaps]
     return IntegrationSection(
         status=Status.PARTIAL if gaps else Status.READ,
@@ -85,12 +85,12 @@ def _section(
     )
 
 
-def _old(age: timedelta, fresh_for: timedelta) -> str:
+def _describe_age(age: timedelta, fresh_for: timedelta) -> str:
     limit = f"{fresh_for // timedelta(minutes=1)} minutes (integration.refresh_minutes)"
     return f"the branches were read {ago(age)}, longer ago than {limit}; run {REFRESH}"
 
 
-def _broken(names: tuple[str, ...]) -> str:
+def _describe_unread(names: tuple[str, ...]) -> str:
     noun = "1 branch" if len(names) == 1 else f"{len(names)} branches"
     shown = ", ".join(clean(name, 60) for name in names[:_MOST_NAMES])
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""

@@ -30,7 +30,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     """All sessions but the asking one. UNREAD without a server: nobody was asked."""
     if context.absence is not None:
         return PeersSection(status=Status.UNREAD, headline="nobody was asked", reason=context.absence)
-    now, hood, seen = context.now(), _asked(context, query), context.seen()
+    now, hood, seen = context.now(), _ask_neighbours(context, query), context.seen()
     worktrees = context.worktrees()
     checkouts = tuple(checkout for checkout in worktrees if not checkout.bare)
     known = drop_reported_elsewhere(context.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
@@ -49,10 +49,10 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
         *checkout_boards(worktrees, here, partial(find_checkout, context.common_dir)),
         *(clone.board for clone in clones),
     )
-    everybody = sorted((*here, *(peer for clone in clones for peer in clone.peers)), key=_waits_last)
+    everybody = sorted((*here, *(peer for clone in clones for peer in clone.peers)), key=_waiting_first)
     peers = _without_asker(tuple(everybody), context, query)
     gaps = (
-        *_unlisted(context.common_dir, worktrees),
+        *_unlisted_gap(context.common_dir, worktrees),
         *(clone.gap for clone in clones if clone.gap),
         *hood.gaps,
         *((seen.unread,) if seen.unread else ()),
@@ -70,7 +70,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     )
 
 
-def _unlisted(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
+def _unlisted_gap(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
     """A sentence if git has worktree entries that it does not list: a session there is not among the peers."""
     entries = unlisted_entries(common_dir, worktrees)
     if isinstance(entries, Unknown):
@@ -82,7 +82,7 @@ def _unlisted(common_dir: str, worktrees: Sequence[Checkout]) -> Iterator[str]:
         yield f"the worktree {noun} {named} could not be read"
 
 
-def _asked(context: SectionContext, query: SectionQuery) -> Neighbourhood:
+def _ask_neighbours(context: SectionContext, query: SectionQuery) -> Neighbourhood:
     """The servers of other clones. None is asked on behalf of another server, so that no question goes in circles."""
     if query.local or context.neighbours is None:
         return Neighbourhood((), ())
@@ -93,7 +93,7 @@ def _branch(checkout: Checkout) -> str | None:
     return wire(checkout.branch) if checkout.branch is not None else None
 
 
-def _waits_last(peer: Peer) -> bool:
+def _waiting_first(peer: Peer) -> bool:
     """The sort key that puts sessions waiting for a person first, in whatever checkout they are."""
     return not is_waiting(peer.state)
 
@@ -159,10 +159,10 @@ def _peer_row(peer: Peer, board: str, now: datetime) -> str:
     provider = "" if peer.provider == "unknown" else f"{clean(peer.provider, 40)} "
     branch = f", on {clean(peer.branch, 60)}" if peer.branch else ""
     who = f"({provider}{clean(peer.episode[:8])}{branch})"
-    return f"{clean(board, 400)}, {_state(peer, now)}{task} {who}{_writes(peer)}"
+    return f"{clean(board, 400)}, {_describe_state(peer, now)}{task} {who}{_describe_scope(peer)}"
 
 
-def _state(peer: Peer, now: datetime) -> str:
+def _describe_state(peer: Peer, now: datetime) -> str:
     """The session's state, and how well it is known."""
     state = "state unknown" if peer.state is EpisodeState.UNKNOWN else str(peer.state)
     if peer.source == "seen":
@@ -173,7 +173,7 @@ def _state(peer: Peer, now: datetime) -> str:
     return heard if peer.state is EpisodeState.UNKNOWN else f"{state} (seen), {heard}"
 
 
-def _writes(peer: Peer) -> str:
+def _describe_scope(peer: Peer) -> str:
     if not peer.scope:
         return ""
     more = len(peer.scope) - _MOST_PATHS

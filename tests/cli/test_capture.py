@@ -230,7 +230,7 @@ def test_status_where_the_persons_own_is_there_instead(lab: Lab) -> None:
     """Where the person has the mod, the project's absence is told with that, and nobody is sent to install a second."""
     lab.majordomus("capture", "install", "--scope", "user")
     told = lab.majordomus("capture", "status").stdout
-    assert f"not installed; yours is, and one for the project would be one too many: {lab.home / PATH}\n" in told
+    assert f"not installed; your own is, and the project needs no second one: {lab.home / PATH}\n" in told
     assert "puts it there" not in told
 
 
