@@ -13,13 +13,14 @@ from typing import Any
 from brief.cli.offline import lone_desk
 from brief.compose import DEADLINE_SECONDS
 from brief.fastpath.hook import SPEAKING, Call, ask_server, hook, nothing
-from brief.fastpath.lease import NoServerError
+from brief.fastpath.lease import NoServerError, state_dir
 from brief.fastpath.waiting import start_server
 from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
 from brief.handlers.hooks import hook as composed
 from brief.policy import PolicyStatus, read_policy
 from brief.support.delivery import Delivery, Reached, delivering
+from brief.support.state_folder import UnprovenStateError, refuse_unproven
 
 END_SECONDS = 0.2
 """What is left to render and print when the sections are due."""
@@ -57,4 +58,6 @@ def _start_server(call: Call) -> None:
     """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
     policy = read_policy(call.here.root)
     if policy.status in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
-        start_server(call.here.name)
+        with contextlib.suppress(UnprovenStateError):  # the text says whose it is
+            refuse_unproven(state_dir(call.here.common_dir))
+            start_server(call.here.name)
