@@ -165,7 +165,7 @@ def test_why_a_start_failed_is_told(lab: Lab) -> None:
     (lab.state / "lease.lock").mkdir(parents=True)
     told = _ensure(lab)
     assert told.returncode == 1
-    assert f"no server can be held: {lab.state} cannot be written (Is a directory)" in told.stderr
+    assert f"no server can be held: {lab.state}/lease.lock is not a regular file" in told.stderr
     assert "Traceback" not in told.stderr
     assert left_behind(lab) == []
 
