@@ -47,13 +47,13 @@ class Composer:
 
     async def sections(self, context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
         """The six sections in order, within the deadline."""
-        return await self.some(tuple(SECTIONS), context, query)
+        return await self.read(tuple(SECTIONS), context, query)
 
     async def section(self, name: str, context: SectionContext, query: SectionQuery) -> Section:
         """One section alone."""
-        return (await self.some((name,), context, query))[0]
+        return (await self.read((name,), context, query))[0]
 
-    async def some(
+    async def read(
         self, names: tuple[str, ...], context: SectionContext, query: SectionQuery, seconds: float | None = None
     ) -> tuple[Section, ...]:
         """The named sections in the given order, within `seconds`, by default the deadline."""
@@ -77,7 +77,7 @@ class Composer:
         read, begun = self._readers[name], time.monotonic()
 
         def timed() -> Section:
-            section = _checked(name, read(context, query))
+            section = _check_section(name, read(context, query))
             return section.model_copy(update={"took_ms": round((time.monotonic() - begun) * 1000, 3)})
 
         answer = in_thread(timed)
@@ -101,7 +101,7 @@ def unread(name: str, reason: str) -> Section:
     return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": "no answer", "reason": reason})
 
 
-def _checked(name: str, answered: object) -> Section:
+def _check_section(name: str, answered: object) -> Section:
     if not isinstance(answered, SECTIONS[name]):
         raise _RubbishError(f"a {type(answered).__name__} instead of the {name} section")
     return answered
@@ -112,7 +112,7 @@ def _describe_error(fault: BaseException) -> str:
         return clean(fault.sentence, 400)
     if isinstance(fault, (ValidationError, _RubbishError)):
         return clean(f"its answer has the wrong shape: {fault}", 400)
-    return clean(f"it failed with {type(fault).__name__}: {fault}", 400)
+    return clean(f"unexpected {type(fault).__name__}: {fault}", 400)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class RepositoryService:
         self.clock = SteadyClock(now, steady)
         self.fixes = ToldFixes()
         self.handing_over: asyncio.Future[None] | None = None
-        """Keeps the work alive that writes heirs into notices beside a brief."""
+        """The background work that writes heirs into notices, referenced here so that it is not garbage collected."""
         self.notices = NoticeStores()
         self.turns = Turns()
         self._sessions = sessions
@@ -212,14 +212,14 @@ class RepositoryService:
             self.board.comings,
             lambda: self._compose_others(request),
         )
-        own, shared = await asyncio.gather(self._composer.some(_OWN, request.context, request.query), others)
+        own, shared = await asyncio.gather(self._composer.read(_OWN, request.context, request.query), others)
         found = {section.name: section for section in (*own, *shared.value.sections)}
         if session in shared.value.peers:
             found["peers"] = with_one_less(found["peers"])
         return tuple(found[name] for name in SECTIONS)
 
     async def _compose_others(self, request: RequestContext) -> _Others:
-        sections = await self._composer.some(_OTHERS, request.context, replace(request.query, session=NOBODY))
+        sections = await self._composer.read(_OTHERS, request.context, replace(request.query, session=NOBODY))
         urgent = (tuple(row for row in section.rows if row.level is not Level.NORMAL) for section in sections)
         return _Others(
             sections=tuple(
@@ -230,7 +230,7 @@ class RepositoryService:
 
     async def _compose(self, request: RequestContext) -> Brief:
         seconds = self._hook_seconds if request.hurried else None
-        sections = await self._composer.some(tuple(SECTIONS), request.context, request.query, seconds)
+        sections = await self._composer.read(tuple(SECTIONS), request.context, request.query, seconds)
         frame = Frame(
             answered_by=self._identity(request.repository.root),
             repository=request.repository,

@@ -88,19 +88,19 @@ def composed(composer: Composer) -> tuple[Section, ...]:
 
 
 FAULTS: dict[str, tuple[Answer, str]] = {
-    "a fault": (raising(KeyError("slug")), "it failed with KeyError: 'slug'"),
+    "a fault": (raising(KeyError("slug")), "unexpected KeyError: 'slug'"),
     "a sentence": (raising(StoreError("the database is gone")), "the database is gone"),
-    "its own TypeError": (raising(TypeError("not iterable")), "it failed with TypeError: not iterable"),
-    "the end of a program": (raising(SystemExit(3)), "it failed with SystemExit: 3"),
-    "an interrupt": (raising(KeyboardInterrupt()), "it failed with KeyboardInterrupt:"),
-    "an iterator's end": (raising(StopIteration()), "it failed with RuntimeError: StopIteration()"),
-    "a cancellation": (raising(asyncio.CancelledError()), "it failed with CancelledError:"),
+    "its own TypeError": (raising(TypeError("not iterable")), "unexpected TypeError: not iterable"),
+    "the end of a program": (raising(SystemExit(3)), "unexpected SystemExit: 3"),
+    "an interrupt": (raising(KeyboardInterrupt()), "unexpected KeyboardInterrupt:"),
+    "an iterator's end": (raising(StopIteration()), "unexpected RuntimeError: StopIteration()"),
+    "a cancellation": (raising(asyncio.CancelledError()), "unexpected CancelledError:"),
     "nothing": (answering(None), "its answer has the wrong shape: a NoneType instead of the alerts section"),
     "a dict": (answering({"status": "read"}), "its answer has the wrong shape: a dict"),
     "another section": (answering(section("peers")), "its answer has the wrong shape: a PeersSection"),
     "a class": (answering(Rubbish), "its answer has the wrong shape: a type"),
     "a lie": (dishonest, "its answer has the wrong shape: 1 validation error for AlertsSection"),
-    "an escape": (raising(ValueError("\x1b[31mred\n\u202e")), "it failed with ValueError: red"),
+    "an escape": (raising(ValueError("\x1b[31mred\n\u202e")), "unexpected ValueError: red"),
 }
 
 
@@ -235,5 +235,5 @@ def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.Mon
         return without, await composer.sections(context(), ask())
 
     without, after = asyncio.run(story())
-    assert {each.reason for each in without} == {"it failed with RuntimeError: can't start new thread"}
+    assert {each.reason for each in without} == {"unexpected RuntimeError: can't start new thread"}
     assert {each.status for each in after} == {Status.READ}

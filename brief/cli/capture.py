@@ -13,12 +13,12 @@ from brief.core.text.sanitize import clean, printable_json, wire
 from brief.fastpath.locate import Located, current_folder
 from brief.install import client
 from brief.install.content import Files, content, own_command
+from brief.install.hook_settings import find_hook_settings
 from brief.install.hooks import snippet
 from brief.install.install import Action, Outcome, find, install, remove
 from brief.install.mods import MODS, Scope
 from brief.install.place import Place, place_of
 from brief.install.status import CaptureStatus, Installed, installed, listed, status_text
-from brief.install.wired import wired
 from brief.policy import Policy, checked, read_policy, switch_reason
 from brief.support.package_data import mod_folder
 from brief.support.wall_clock import utc_now
@@ -94,7 +94,7 @@ def remove_mods(args: argparse.Namespace) -> int:
 
 def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
     """Say which settings name hooks of ours; raises UsageError where any does, MajordomusError where one cannot be read."""
-    named = wired(args.provider, here.root if here else None)
+    named = find_hook_settings(args.provider, here.root if here else None)
     unread = [f"{one.path} {one.unread}" for one in named if one.unread is not None]
     if unread:
         raise MajordomusError(f"whether hooks are there is unknown: {'; '.join(unread)}; fix it, and try again")
@@ -110,7 +110,7 @@ def show_mods(args: argparse.Namespace) -> int:
     here = _around(args)
     status = CaptureStatus(
         mods=tuple(_installed(args, place, here) for place in _places(args, here)),
-        settings=wired(args.provider, here.root if here else None),
+        settings=find_hook_settings(args.provider, here.root if here else None),
     )
     say(printable_json(status.model_dump_json()) + "\n" if args.format == "json" else paged(status_text(status)))
     return ANSWERED

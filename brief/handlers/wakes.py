@@ -154,7 +154,7 @@ def _status(
         WakeStatus.ON: None,
         WakeStatus.OFF: off,
         WakeStatus.PAUSED: "majordomus wake resume ends that",
-        WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next one resets the count",
+        WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next prompt resets the count",
         WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
     }
     return stands, reasons[stands], due_at(wake_state, rules, service.board.wakes.instant(service.now()))

@@ -10,10 +10,10 @@ from pydantic import ConfigDict, Field
 from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, wire
 from brief.install.client import Client
+from brief.install.hook_settings import HookSettings
 from brief.install.install import Found
 from brief.install.mods import Scope
 from brief.install.place import Place
-from brief.install.wired import Wired
 
 SCHEMA: Final = "majordomus.capture/v1"
 _MOST_NAMED = 3
@@ -46,7 +46,7 @@ class CaptureStatus(Wire):
 
     schema_: Literal["majordomus.capture/v1"] = Field(default=SCHEMA, alias="schema")
     mods: tuple[Installed, ...]
-    settings: tuple[Wired, ...] = ()
+    settings: tuple[HookSettings, ...] = ()
 
 
 def installed(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> Installed:
@@ -110,7 +110,7 @@ def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
     return [(0, f"{title}: not installed; {install} puts it there once the policy consents: {mod.path}"), (1, mod.off)]
 
 
-def _describe(settings: Wired) -> str:
+def _describe(settings: HookSettings) -> str:
     if settings.unread is not None:
         return f"{settings.path} {settings.unread}, so whether it names majordomus is unknown; fix it"
     silent = "these hooks stay silent while the mod serves the session" if settings.hooks else ""

@@ -77,9 +77,7 @@ def _wake_rows(wakes: _Wakes, query: SectionQuery, now: datetime) -> tuple[Row, 
     if wakes.status is WakeStatus.LIMIT:
         limit = query.settings.session.wake_limit
         return (
-            Row(
-                text=f"wake limit reached: {limit} wakes without a prompt from a person; the next one resets the count"
-            ),
+            Row(text=f"wake limit reached: {limit} wakes without a prompt from a person; the next prompt resets it"),
         )
     return ()
 

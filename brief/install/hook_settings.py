@@ -1,4 +1,4 @@
-"""Which of our hooks, and whether our status line, the client's settings name; the files are read and never written."""
+"""The client's settings files that name our hooks or our status line. They are read and never written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMAND = re.compile(
 _EVENTS = {**{name: event for event, name in EVENTS.items()}, **{event: event for event in (*EVENTS, WAKE)}}
 
 
-class Wired(Wire):
+class HookSettings(Wire):
     """A settings file, with the events of our hooks that it names, and whether it names our status line.
 
     `unread` is why these are unknown, None if the file was read.
@@ -42,20 +42,22 @@ class Wired(Wire):
         return (*(f"hook {event}" for event in self.hooks), *((STATUSLINE,) if self.statusline else ()))
 
 
-def wired(provider: str, root: str | None, environ: Mapping[str, str] = os.environ) -> tuple[Wired, ...]:
+def find_hook_settings(
+    provider: str, root: str | None, environ: Mapping[str, str] = os.environ
+) -> tuple[HookSettings, ...]:
     """The settings files that name a command of ours, or that may: the person's, and those of the checkout `root`, if any."""
     paths = dict.fromkeys(settings_files(PROVIDERS[provider].home(environ), root))
     files = (_read_settings(path) for path in paths)
     return tuple(one for one in files if one.commands or one.unread)
 
 
-def _read_settings(path: Path) -> Wired:
+def _read_settings(path: Path) -> HookSettings:
     found = find_document(path)
     settings = found.value if isinstance(found, Known) else {}
     runs = [command_of(run) for entries in inner(settings, "hooks").values() for run in hooks_of(entries)]
     events = dict.fromkeys(_EVENTS[name] for run in runs for name in _COMMAND.findall(run) if name in _EVENTS)
     line = _COMMAND.search(command_of(settings.get("statusLine")))
-    return Wired(
+    return HookSettings(
         path=wire(str(path)),
         hooks=tuple(events),
         statusline=line is not None and line[1] is None,

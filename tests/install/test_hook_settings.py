@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from brief.install.hook_settings import HookSettings, find_hook_settings
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
-from brief.install.wired import Wired, wired
 
 
 @pytest.fixture
@@ -19,10 +19,10 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json") -> tuple[Wired, ...]:
+def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json") -> tuple[HookSettings, ...]:
     """What is found where a settings file holds that text."""
     (home / path).write_text(text)
-    return wired("claude-code", str(home.parent / "repo"), {"HOME": str(home)})
+    return find_hook_settings("claude-code", str(home.parent / "repo"), {"HOME": str(home)})
 
 
 @pytest.mark.parametrize("command", [("/opt/my tools/majordomus",), ("/opt/the python", "-P", "-m", "brief")])
@@ -50,7 +50,7 @@ def test_every_file_is_looked_at(home: Path, path: str) -> None:
 def test_without_a_checkout(home: Path) -> None:
     """Outside of every checkout the person's settings alone are looked at."""
     seen(home, '{"statusLine": {"command": "majordomus statusline"}}')
-    assert wired("claude-code", None, {"HOME": str(home)}) == ()
+    assert find_hook_settings("claude-code", None, {"HOME": str(home)}) == ()
 
 
 @pytest.mark.parametrize(
