@@ -154,7 +154,7 @@ class RepositoryService:
     def end_lost(self) -> None:
         """Close every episode that ended without being reported. Raises MajordomusError."""
         if self._endings is not None:
-            self._endings.look()
+            self._endings.close_ended()
 
     @property
     def board(self) -> Board:
@@ -248,4 +248,4 @@ class RepositoryService:
         delivered = [one.number for one in self._sessions.follow_ups(session) if one.line in text]
         if delivered:
             with contextlib.suppress(StoreError, SupersededError):
-                self.board.told(delivered)
+                self.board.mark_delivered(delivered)

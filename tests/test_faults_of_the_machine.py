@@ -127,7 +127,7 @@ def newer(path: Path) -> None:
 DAMAGE: list[tuple[Callable[[Path], None], str]] = [
     (
         newer,
-        f"has schema 7 and this majordomus knows {SCHEMA_VERSION}; use the newer majordomus, or move the file away to begin anew",
+        f"has schema 7 and this majordomus knows {SCHEMA_VERSION}; use the newer majordomus, or move the file away to start afresh",
     ),
 ]
 

@@ -273,7 +273,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
 def _look_of_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
     """The look for the episode that is meant, at the checkout where it is open."""
     meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
-    episode = service.board.opened(meant)
+    episode = service.board.require_open(meant)
     return service.request_context(episode.checkout, meant)
 
 

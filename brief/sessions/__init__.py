@@ -1,1 +1,1 @@
-"""The episodes and tasks of a repository, kept in SQLite, and the board that knows who was really heard."""
+"""The episodes and tasks of a repository, stored in SQLite, and the board that knows which sessions really called."""

@@ -1,7 +1,7 @@
-"""What sessions and their clients did lately, in memory: a server that starts knows nothing of it and soon learns it.
+"""The recent activity of sessions and their clients, in memory only: a new server starts without it and soon has it again.
 
-A session that is resumed while another client still shows it is open in both, under one id. The first of them has it:
-the record of the episode follows that one alone, or it would flap between two checkouts.
+A session that is resumed while another client still shows it is open in both, under one id. The first client owns it:
+the record of the episode follows that client alone, or it would flap between two checkouts.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from brief.sessions.processes import process_life
 from brief.support.recent_map import RecentMap
 
 MOST = 2_000
-"""How many sessions or clients are remembered, but for the clients that show a session: those are kept while it is open."""
+"""How many entries each map remembers. The clients of a session are not limited: they are kept while it is open."""
 
 SERVED_FOR = timedelta(minutes=2)
+"""For how long a mod that has served a session makes a settings hook of the same client unnecessary."""
 
 Scope = Literal["project", "user"]
-"""For the sessions that start in one checkout, or for all of a person's."""
+"""Whether a channel is installed for the sessions of one checkout, or for all sessions of a person."""
 
 
 class Channel(NamedTuple):
-    """A mod or a hook that asks for a session; `draft` is whether something stood in the prompt box when it asked."""
+    """A mod or hook that asks on behalf of a session. `draft` says whether the prompt box held text when it asked."""
 
     scope: Scope
     draft: bool
 
 
 class Activity:
-    """What was heard of late. Safe to use from any thread; moments are aware."""
+    """What was heard recently. Safe to use from any thread. All datetimes are aware."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,28 +45,28 @@ class Activity:
     # ---------------------------------------------------------------- mods and hooks
 
     def note_served(self, session: str, now: datetime) -> None:
-        """Note that a mod has served a session: what it told, a settings hook of the same client need not tell again."""
+        """Note that a mod has served a session, so that a settings hook of the same client need not repeat it."""
         with self._lock:
             self._served[session] = now
 
     def is_served(self, session: str, now: datetime) -> bool:
-        """Whether a mod did so within two minutes; a clock that was set back does not make that longer."""
+        """Whether a mod has served the session within `SERVED_FOR`. A clock that is set back does not extend that."""
         at = self._served.get(session)
         return at is not None and abs(now - at) < SERVED_FOR
 
     def note_channel(self, session: str, scope: Scope, *, draft: bool = False) -> None:
-        """Note what the channel of a session says of itself: for whom it is installed, and what holds a wake back."""
+        """Note what the channel of a session reports about itself: its scope, and a draft that holds a wake back."""
         with self._lock:
             self._channels[session] = Channel(scope, draft)
 
     def channel(self, session: str) -> Channel | None:
-        """The channel of a session; None where none has asked, so that nobody would take a wake to it."""
+        """The channel of a session. None if none has asked, so that no wake could be delivered."""
         return self._channels.get(session)
 
     def note_waiting(self, client: str, since: float) -> bool:
-        """Note that a process waits beside a client to wake its session; False where another began later.
+        """Note that a process waits beside a client to wake its session. False if another one has started later.
 
-        `since` is when it began, in seconds of a clock that is never set and that all processes of a machine read alike.
+        `since` is when it started, in seconds of a monotonic clock that all processes of the machine share.
         """
         with self._lock:
             last = max(since, self._waiting.get(client, since))
@@ -75,7 +76,7 @@ class Activity:
     # ---------------------------------------------------------------- the clients that show a session
 
     def note_client(self, session: str, client: Client, now: datetime) -> bool:
-        """Note that a client spoke for a session; whether it has it, which of those heard of late the first does."""
+        """Note that a client called for a session. Whether it owns the session: the first recently heard client does."""
         with self._lock:
             heard = {
                 pid: (other, at)
@@ -87,17 +88,17 @@ class Activity:
             return next(pid for pid, (_, at) in heard.items() if _is_recent(at, now)) == client.pid
 
     def knows_client(self, session: str, pid: int) -> bool:
-        """Whether a client of this process spoke for the session."""
+        """Whether a client with this process number has called for the session."""
         with self._lock:
             return pid in self._clients.get(session, {})
 
     def clients(self, session: str, now: datetime) -> tuple[Client, ...]:
-        """The clients that were heard of late, the one that has the session first."""
+        """The clients that were heard recently, the owner of the session first."""
         with self._lock:
             return tuple(client for client, at in self._clients.get(session, {}).values() if _is_recent(at, now))
 
     def remove_client(self, session: str, pid: int | None, now: datetime) -> tuple[Client, ...]:
-        """Forget the client of a process; those that may still show the session, the one heard first before the others."""
+        """Forget a client, and return those that may still show the session, in the order in which they were first heard."""
         with self._lock:
             heard = self._clients.get(session, {})
             if pid is not None:
@@ -105,17 +106,17 @@ class Activity:
             return tuple(client for client, at in heard.values() if _may_show(client, at, now))
 
     def forget_clients(self, session: str) -> None:
-        """Know no client of a session that was closed; whoever shows it still will speak again."""
+        """Forget all clients of a closed session. A client that still shows it will call again."""
         with self._lock:
             self._clients.pop(session, None)
 
 
 def _is_recent(heard: datetime, now: datetime) -> bool:
-    """Whether a client was heard of late, wherever the clock was set meanwhile."""
+    """Whether a client was heard recently, even if the clock was set since."""
     return abs(now - heard) < SILENT_AFTER
 
 
 def _may_show(client: Client, heard: datetime, now: datetime) -> bool:
-    """Whether a client may still show a session: its process lives, or was heard of late and is not proven to be gone."""
+    """Whether a client may still show a session: its process is alive, or is unknown and was heard recently."""
     life = Life.UNKNOWN if client.process is None else process_life(client.process)
     return life is Life.ALIVE or (life is Life.UNKNOWN and _is_recent(heard, now))

@@ -1,7 +1,7 @@
-"""The board of a server: who is here, kept in memory, written through to the database.
+"""The board of a server: its open episodes, kept in memory and written through to the database.
 
-The lease makes this process the only writer, so what it holds in memory is what is stored. An episode read from the
-database at the start is known but `unheard`, until it speaks to this very server.
+The lease makes this process the only writer, so memory and database agree. An episode that was read from the database
+at the start is `unheard` until it calls this very server.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from brief.sessions.wakes import Wakes
 
 
 class Board:
-    """Every open episode of a repository, the task of each, and its `wakes`. Safe to use from any thread.
+    """The open episodes of a repository with their tasks, claims, follow-ups and wakes. Safe to use from any thread.
 
-    Writers wait for each other and for the database; readers only ever wait for memory.
+    Writers wait for each other and for the database. Readers wait only for changes in memory.
     """
 
     def __init__(self, database: Database) -> None:
@@ -67,29 +67,29 @@ class Board:
         self._watched_since: datetime | None = None
         self._version = 0
         self.comings = 0
-        """A number that grows whenever an episode is opened or closed."""
+        """Grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
         self.activity = Activity()
 
     def loss(self) -> str | None:
-        """Why nothing is stored any more, so that all of this is in memory alone; None where it is stored."""
+        """Why nothing can be stored any more, so that changes are in memory only. None if all is stored."""
         return self._database.find_loss()
 
     @property
     def version(self) -> int:
-        """A number that grows with every change a brief could show."""
+        """Grows with every change that a brief could show."""
         return self._version + self.wakes.version
 
     def wake_state(self, episode_id: str) -> WakeState | None:
-        """How the wakes of an episode stand; None where nothing is known of them."""
+        """The state of an episode's wakes. None if nothing has happened to it yet."""
         return self.wakes.get(episode_id)
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
-        """The clients that show an episode, as far as they tell their process; the one that has it first."""
+        """The clients that show an episode, its owner first. A client that does not report its process is not listed."""
         return self.activity.clients(episode_id, now)
 
     def known(self) -> tuple[KnownEpisode, ...]:
-        """The open episodes: who waits for a human first, then the longest open."""
+        """The open episodes: those that wait for a person first, then the oldest."""
         with self._memory:
             self._order()
             return tuple(self._ordered.values())
@@ -101,7 +101,7 @@ class Board:
             return tuple(self._at.get(checkout, ()))
 
     def _order(self) -> None:
-        """Bring all in order, once for as long as nobody comes, goes or does something else."""
+        """Sort the open episodes, unless nothing has changed since they were last sorted."""
         if self._ordered_at == self._version:
             return
         ordered = in_order(self._known(episode) for episode in self._open.values())
@@ -111,7 +111,7 @@ class Board:
             self._at[one.episode.checkout].append(one.episode.id)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
-        """The open episode of this id; None where none is."""
+        """The open episode with this id, or None."""
         with self._memory:
             episode = self._open.get(episode_id)
             return None if episode is None else self._known(episode)
@@ -122,7 +122,7 @@ class Board:
             return dict(self._tasks)
 
     def owner(self, episode_id: str) -> Life:
-        """Whether a session, or who took over from it, lives; gone where it is closed, unknown where nobody knew it."""
+        """Whether a session, or the one that took over from it, is alive. GONE if it is closed, UNKNOWN if it is not stored."""
         episode_id = last_heir(episode_id, self.successors()) or episode_id
         known = self.one(episode_id)
         if known is not None:
@@ -130,7 +130,7 @@ class Board:
         return Life.GONE if rows.get_episode(self._database, episode_id) else Life.UNKNOWN
 
     def claims(self) -> tuple[Claim, ...]:
-        """Every claim that is held, the oldest first."""
+        """Every claim that is held, oldest first."""
         with self._memory:
             return tuple(sorted(self._claims.values(), key=lambda claim: (claim.since, claim.episode, claim.name)))
 
@@ -141,23 +141,23 @@ class Board:
         return known or rows.get_episode(self._database, episode_id)
 
     def closed(self, most: int) -> tuple[Episode, ...]:
-        """The episodes closed last, the latest first."""
+        """The last `most` closed episodes, latest first."""
         return rows.closed_episodes(self._database, most)
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
-        """What is owed to an open episode and was not told yet, the oldest first."""
+        """The follow-ups that are owed to an open episode and not delivered yet, oldest first."""
         with self._memory:
             episode = self._open.get(episode_id) if self._follow_ups else None
             ids = frozenset(self._open) if episode else frozenset()
             return tuple(one for one in self._follow_ups if episode and owed(one, episode.id, episode.checkout, ids))
 
     def is_fix_told(self, key: str) -> bool:
-        """Whether a line was owed before for what has this key, and it was not reopened since."""
+        """Whether the fix with this key has had its follow-up, and was not reopened since."""
         with self._memory:
             return key in self._followed_up
 
     def reopen_fix(self, key: str) -> None:
-        """Let a line be owed again for what has this key."""
+        """Allow another follow-up for the fix with this key."""
         with self._writing:
             if not self.is_fix_told(key):
                 return
@@ -168,20 +168,20 @@ class Board:
     def follow_up(
         self, session: str | None, checkout: str, text: str, now: datetime, key: str | None = None
     ) -> FollowUp | None:
-        """Owe a line to a session, or to the next one of a checkout; None where one was owed before under this key."""
+        """Owe a line to a session, or to the next one of a checkout. None if this key has had its follow-up already."""
         with self._writing:
             if key is not None and self.is_fix_told(key):
                 return None
-            made = follow_up_rows.put_follow_up(self._database, session, checkout, text, now, key)
+            follow_up = follow_up_rows.put_follow_up(self._database, session, checkout, text, now, key)
             with self._memory:
                 if key is not None:
                     self._followed_up.add(key)
-                self._follow_ups = (*self._follow_ups, made)
+                self._follow_ups = (*self._follow_ups, follow_up)
                 self._version += 1
-            return made
+            return follow_up
 
-    def told(self, numbers: Collection[int]) -> None:
-        """Note that the follow-ups with these numbers were told."""
+    def mark_delivered(self, numbers: Collection[int]) -> None:
+        """Note that the follow-ups with these numbers were delivered."""
         with self._writing:
             follow_up_rows.drop_follow_ups(self._database, numbers)
             with self._memory:
@@ -200,10 +200,10 @@ class Board:
         now: datetime,
         goes_on_from: Episode | None = None,
     ) -> KnownEpisode:
-        """Open an episode; one that is open already is heard again, and moves to `checkout` if it has moved.
+        """Open an episode. One that is already open is heard again, and moves to `checkout`.
 
-        One that was closed is opened anew and goes on with the task it was left with. `goes_on_from` is an episode that
-        leaves it what it has, and is closed.
+        A closed one is reopened and continues with the task it was left with. `goes_on_from` is the episode that it
+        takes over from: that one is closed, and its task, claims and follow-ups pass to this one.
         """
         with self._writing:
             before = self._open.get(checked_id(episode_id))
@@ -240,15 +240,15 @@ class Board:
                 return self._known(episode)
 
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
-        """Close an open episode, with the reason; its claims go, unless to a successor, its task stays as it was left."""
+        """Close an open episode, with the reason. Its task stays as it is; its claims end, unless a successor gets them."""
         with self._writing:
-            episode = self.opened(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
+            episode = self.require_open(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
             rows.close_episode(self._database, episode, MOST_STORED)
             self._forget(episode, now)
             return episode
 
     def _forget(self, closed: Episode, now: datetime) -> None:
-        """Take an episode that was stored as closed out of memory."""
+        """Remove an episode that was stored as closed from memory."""
         self.activity.forget_clients(closed.id)
         with self._memory:
             self._open.pop(closed.id, None)
@@ -264,7 +264,7 @@ class Board:
             self._version += 1
 
     def _succeed(self, before: Episode, after: Episode, now: datetime) -> None:
-        """Store that `after` goes on from `before`, which is closed, with its task, its claims and what is owed to it."""
+        """Store that `after` takes over from `before`: close it, and pass on its task, claims and follow-ups."""
         closed = before.model_copy(update={"closed": before.closed or now, "closed_reason": succeeded(after.id)})
         inheritance.pass_on(self._database, closed, after)
         self._forget(closed, closed.closed or now)
@@ -276,17 +276,17 @@ class Board:
             self._follow_ups = follow_up_rows.waiting_follow_ups(self._database)
 
     def successors(self) -> Mapping[str, str]:
-        """By the id of each session that another took over from, the id of that one."""
+        """Map the id of each session that another took over from to the id of its successor."""
         with self._memory:
             return dict(self._successors)
 
     def ended(self) -> Mapping[str, Ended]:
-        """The closed sessions of which somebody said that they ended."""
+        """The closed sessions whose end was reported, by id."""
         with self._memory:
             return dict(self._ended)
 
     def hear(self, episode_id: str, now: datetime) -> None:
-        """Note, in memory, that an open episode spoke; an id that is not open here is nobody's: nothing is noted."""
+        """Note, in memory, that an open episode has called. Does nothing if no episode with this id is open here."""
         with self._memory:
             episode = self._open.get(episode_id)
             if episode is None:
@@ -299,7 +299,7 @@ class Board:
                 self._version += 1
 
     def note_silence(self, now: datetime) -> None:
-        """Note, in memory, which open episodes were not heard for three looks since this was first called."""
+        """Note, in memory, which open episodes have missed three heartbeats since this was first called."""
         with self._memory:
             since = self._watched_since = self._watched_since or now
             silent = {episode.id for episode in self._open.values() if is_silent(episode.heard, since, now)}
@@ -308,7 +308,7 @@ class Board:
                 self._version += 1
 
     def store_hearings(self) -> None:
-        """Write down who was heard since it was last written, so that the next server knows it too."""
+        """Store when each episode was last heard, if that has changed enough, so that the next server knows it too."""
         with self._writing:
             with self._memory:
                 unwritten = [e for e in self._open.values() if worth_storing(self._stored[e.id], e.heard)]
@@ -319,24 +319,24 @@ class Board:
     def set_task(
         self, episode_id: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime
     ) -> Task:
-        """Say what an episode works on from now on."""
+        """Give an episode a new task. The one before it ends."""
         task = new_task(checked_id(episode_id), title, scope, following, now)
         with self._writing:
-            self.opened(episode_id)
+            self.require_open(episode_id)
             rows.set_task(self._database, task)
-            return self._now_works_on(task)
+            return self._remember_task(task)
 
     def set_next(self, episode_id: str, following: str, now: datetime) -> Task:
-        """Say what an episode does next in its task."""
+        """Set the next action of an episode's task."""
         action = checked_next(following)
         with self._writing:
-            self.opened(episode_id)
-            return self._now_works_on(rows.set_next(self._database, episode_id, action, now))
+            self.require_open(episode_id)
+            return self._remember_task(rows.set_next(self._database, episode_id, action, now))
 
     def end_task(self, episode_id: str, now: datetime) -> Task:
-        """End the task of an episode, and give it back as it ended."""
+        """End the task of an episode, and return it as it ended."""
         with self._writing:
-            self.opened(episode_id)
+            self.require_open(episode_id)
             task = rows.end_task(self._database, episode_id, now)
             with self._memory:
                 self._tasks.pop(episode_id, None)
@@ -346,10 +346,10 @@ class Board:
     def announce(
         self, episode_id: str, name: str, intent: str, scope: tuple[str, ...], now: datetime
     ) -> tuple[Claim, Claim | None]:
-        """Claim paths for what an episode intends; the claim of the same name, which this one takes over, beside it."""
+        """Claim paths for an episode. Returns the claim, and the one of the same name that it replaces, if any."""
         claim = new_claim(checked_id(episode_id), name, intent, scope, now)
         with self._writing:
-            self.opened(episode_id)
+            self.require_open(episode_id)
             claim_rows.put_claim(self._database, claim)
             with self._memory:
                 released = self._claims.get((episode_id, name))
@@ -358,9 +358,9 @@ class Board:
             return claim, released
 
     def release(self, episode_id: str, name: str | None) -> tuple[Claim, ...]:
-        """Release the claim of that name, or every one of the episode, and give back what was released."""
+        """Release the claim with this name, or all claims of the episode, and return them. Raises NotFoundError."""
         with self._writing:
-            self.opened(episode_id)
+            self.require_open(episode_id)
             held = [claim for claim in self.claims() if claim.episode == episode_id and name in (None, claim.name)]
             if not held:
                 what = f"no claim named {name[:40]!r}" if name is not None else "no claim"
@@ -372,14 +372,14 @@ class Board:
                 self._version += 1
             return tuple(held)
 
-    def _now_works_on(self, task: Task) -> Task:
+    def _remember_task(self, task: Task) -> Task:
         with self._memory:
             self._tasks[task.episode] = task
             self._version += 1
         return task
 
     def _known(self, episode: Episode) -> KnownEpisode:
-        """The episode and its liveness; made once for as long as both stay the same, since everybody asks for all."""
+        """The episode with its liveness, cached while both stay the same, since every brief asks for all of them."""
         card, liveness = self._cards.get(episode.id), self._liveness(episode.id)
         if card is None or card.episode is not episode or card.liveness != liveness:
             card = self._cards[episode.id] = KnownEpisode(episode=episode, liveness=liveness)
@@ -390,8 +390,8 @@ class Board:
             return "silent"
         return "heard" if episode_id in self._heard else "unheard"
 
-    def opened(self, episode_id: str) -> Episode:
-        """The open episode of this id; raises NotFoundError, or ConflictError where it is closed."""
+    def require_open(self, episode_id: str) -> Episode:
+        """The open episode with this id. Raises ConflictError if it is closed, NotFoundError if it was never open."""
         episode = self._open.get(checked_id(episode_id))
         return episode if episode is not None else rows.refuse_closed(self._database, episode_id)
 

@@ -1,7 +1,7 @@
-"""For whom the channel of a session is installed, as the files of Claude Code show it.
+"""The scope of a session's channel, as the files of Claude Code prove it.
 
-What a client says of its scope only ever makes that stricter. A channel is the project's where the project has it and the
-person has none of their own; whatever cannot be shown so is the person's, and needs trust to wake a session.
+What a client claims about its scope can only make it stricter. A channel is the project's if the project has it and the
+person has none of their own. Any other, and any that cannot be proven, is the person's and needs trust to wake a session.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 MOD_TARGET = "skills/majordomus-brief"
-"""Where the mod lies below a folder of the client, the person's own or `.claude` in a checkout."""
+"""Where the mod is installed below a folder of the client: the person's own, or `.claude` in a checkout."""
 
 PROJECT_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
 PERSON_SETTINGS = "settings.json"
@@ -30,29 +30,32 @@ _WAKE = re.compile(r"""(?:(?:^|[\s/'"`;&|(])majordomus['"]?|\s-m\s+brief)\s+hook
 _OF_PROJECT = re.compile(_WAKE.pattern + r"\s+--scope[\s=]+project(?![\w./-])")
 
 
-def scope_of_mod(said: Scope, person: str, roots: Iterable[str]) -> Scope:
-    """The scope of a mod that says `said`, by the person's folder of the client and the checkouts of the repository."""
-    if said != "project" or find_mod(person) is not ABSENT:
+def scope_of_mod(claimed: Scope, person: str, roots: Iterable[str]) -> Scope:
+    """The scope of a mod that claims one.
+
+    `person` is the person's folder of the client, `roots` are the checkouts of the repository.
+    """
+    if claimed != "project" or find_mod(person) is not ABSENT:
         return "user"
     return "project" if any(isinstance(find_mod(f"{root}/.claude"), Known) for root in roots) else "user"
 
 
-def scope_of_hook(said: Scope, persons: Iterable[str], project: str) -> Scope:
-    """The scope of a waking hook whose own words say `said`.
+def scope_of_hook(claimed: Scope, persons: Iterable[str], project: str) -> Scope:
+    """The scope of a waking hook that claims one in its command.
 
     `persons` are the folders that may be the person's own of this client, `project` is the one whose settings it reads.
     """
-    if said != "project":
+    if claimed != "project":
         return "user"
-    own = [declares_wake(f"{folder}/{PERSON_SETTINGS}", said="user") for folder in persons]
-    shared = [declares_wake(f"{project}/{name}", said="project") for name in PROJECT_SETTINGS]
+    own = [declares_wake(f"{folder}/{PERSON_SETTINGS}", claimed="user") for folder in persons]
+    shared = [declares_wake(f"{project}/{name}", claimed="project") for name in PROJECT_SETTINGS]
     is_own = any(one is not ABSENT and one != Known(value=False) for one in own)
     is_shown = Known(value=True) in shared and not any(isinstance(one, Unknown) for one in shared)
     return "project" if is_shown and not is_own else "user"
 
 
 def find_mod(folder: str) -> Reading[str]:
-    """The mod below a folder of the client, in the form in which the client loads it."""
+    """The path of the mod below a folder of the client, if it is there in the form that the client loads."""
     path = f"{folder}/{MOD_TARGET}"
     try:
         os.stat(f"{path}/.claude-plugin")
@@ -63,8 +66,11 @@ def find_mod(folder: str) -> Reading[str]:
     return Known(path)
 
 
-def declares_wake(path: str, said: Scope) -> Reading[bool]:
-    """Whether a settings file declares a hook that runs our waking command, with these words or, for the user, with any."""
+def declares_wake(path: str, claimed: Scope) -> Reading[bool]:
+    """Whether a settings file declares a hook that runs our waking command.
+
+    With the claim `project`, only a command with `--scope project` counts; with `user`, any does.
+    """
     try:
         settings = json.loads(read_bounded(os.path.realpath(path), _MOST_BYTES))
     except FileNotFoundError:
@@ -72,8 +78,8 @@ def declares_wake(path: str, said: Scope) -> Reading[bool]:
     except UnreadableFileError as fault:
         return Unknown(str(fault))
     except (ValueError, RecursionError):
-        return Unknown("holds no JSON")
-    pattern = _OF_PROJECT if said == "project" else _WAKE
+        return Unknown("is not JSON")
+    pattern = _OF_PROJECT if claimed == "project" else _WAKE
     return Known(any(pattern.search(command) for command in _commands(settings)))
 
 
@@ -86,14 +92,14 @@ def _commands(settings: Any) -> Iterator[str]:
 
 
 def hooks_of(matchers: object) -> Iterator[object]:
-    """The hooks of one event; whatever is not of the client's shape has none."""
+    """The hooks of one event. Anything that does not have the client's shape is ignored."""
     for matcher in matchers if isinstance(matchers, list) else ():
         named = matcher.get("hooks") if isinstance(matcher, dict) else None
         yield from named if isinstance(named, list) else ()
 
 
 def command_of(hook: object) -> str:
-    """The command of a hook or a status line with its words behind it; empty where it has none."""
+    """The command of a hook or a status line with its arguments, or an empty text."""
     if not isinstance(hook, dict):
         return ""
     args = hook.get("args")

@@ -1,4 +1,4 @@
-"""Claims as rows: the only module that knows their SQL, but for their end with their episode."""
+"""Claims as rows. Apart from their end with their episode, no other module knows their SQL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CLAIM = "episode, name, intent, scope, since"
 
 
 def put_claim(database: Database, claim: Claim) -> None:
-    """Store a claim, over the one of its episode with the same name; raises ConflictError for one too many."""
+    """Store a claim, replacing the one of its episode with the same name. Raises ConflictError if there are too many."""
     scope = json.dumps(claim.scope, ensure_ascii=False)
     values = (claim.episode, claim.name, claim.intent, scope, wire_time(claim.since))
     with database.write() as connection:
@@ -26,7 +26,7 @@ def put_claim(database: Database, claim: Claim) -> None:
 
 
 def drop_claims(database: Database, episode_id: str, names: tuple[str, ...]) -> None:
-    """Forget claims of an episode, by name."""
+    """Delete claims of an episode, by name."""
     with database.write() as connection:
         connection.executemany(
             "DELETE FROM claims WHERE episode = ? AND name = ?", [(episode_id, name) for name in names]
@@ -34,7 +34,7 @@ def drop_claims(database: Database, episode_id: str, names: tuple[str, ...]) -> 
 
 
 def held_claims(database: Database) -> tuple[Claim, ...]:
-    """The claims of every open episode, the oldest first."""
+    """The claims of every open episode, oldest first."""
     with database.read() as connection:
         rows = connection.execute(
             f"SELECT {', '.join('claims.' + name for name in _CLAIM.split(', '))} FROM claims "
@@ -42,5 +42,5 @@ def held_claims(database: Database) -> tuple[Claim, ...]:
             "ORDER BY claims.since, claims.episode, claims.name"
         ).fetchall()
     fields = _CLAIM.split(", ")
-    told = (dict(zip(fields, row, strict=True)) for row in rows)
-    return tuple(Claim.model_validate({**each, "scope": json.loads(each["scope"])}) for each in told)
+    named = (dict(zip(fields, row, strict=True)) for row in rows)
+    return tuple(Claim.model_validate({**each, "scope": json.loads(each["scope"])}) for each in named)

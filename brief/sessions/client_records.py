@@ -1,7 +1,7 @@
-"""The sessions that Claude Code records by itself, `sessions/<pid>.json` in its configuration folder.
+"""The sessions that Claude Code itself records, as `sessions/<pid>.json` in its configuration folder.
 
-Undocumented, so it is read leniently towards what is new and strictly towards what is used, and never written. The
-keys that lie beside the records are never opened.
+The format is undocumented: unknown fields are ignored, and those that are used are checked strictly. Nothing is written,
+and the keys that lie beside the records are never opened.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 1_000
 MOST_BYTES = 16_384
-"""Bytes that one record may have; a client's own has about 600."""
+"""The largest record that is read, in bytes. The client's own have about 600."""
 
 _NAME = re.compile(r"[1-9][0-9]{0,9}\.json")
 _STATES = {"idle": EpisodeState.IDLE, "busy": EpisodeState.BUSY, "waiting": EpisodeState.WAITING}
@@ -46,7 +46,7 @@ _MOST_REASON = 400
 
 
 def client_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """The person's own folder of Claude Code."""
+    """The person's configuration folder of Claude Code."""
     named = environ.get("CLAUDE_CONFIG_DIR", "")
     return named if os.path.isabs(named) else str(home_folder(environ) / ".claude")
 
@@ -57,7 +57,7 @@ def seen_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 class _Record(BaseModel):
-    """What is used of a record, strictly typed; `procStart` tells it from the records of clients too old to be told."""
+    """The fields of a record that are used, strictly typed. Clients too old to be identified write no `procStart`."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_camel, defer_build=True)
 
@@ -73,7 +73,7 @@ class _Record(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A record as it was read: the session, and by what its process is known."""
+    """A record as it was read: the session, and what identifies its process."""
 
     session: SeenSession
     start: str
@@ -81,19 +81,19 @@ class _Kept:
 
 
 class SeenSessions:
-    """The sessions recorded in a folder. Thread safe; an unchanged record costs one look at it and one at its process."""
+    """The sessions recorded in a folder. Thread safe. An unchanged record costs one stat, and one read of its process."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._parsed: StatCache[str, _Kept | Unknown] = StatCache(MOST_RECORDS)
 
     def read(self) -> Seen:
-        """The sessions whose processes run, and those of which that cannot be told, as the files are now.
+        """The sessions whose processes run, or may run, as the files are now.
 
-        A folder that is absent holds nothing: no such client was ever run. Of several records of one session the
-        latest counts. The age of a file proves nothing, since it is not rewritten during a long turn.
+        If the folder is absent, no such client was ever run and there are none. Of several records of one session the
+        latest counts. The age of a file proves nothing, since the client does not rewrite it during a long turn.
         """
-        stamps, unread = self._look()
+        stamps, unread = self._list_stamps()
         domain = _own_domain()
         kept = self._records(stamps)
         known = [record.value for record in kept.values() if isinstance(record, Known)]
@@ -107,12 +107,12 @@ class SeenSessions:
         )
 
     def signature(self) -> Hashable:
-        """Equal to an earlier one for as long as no record was added, changed or removed."""
-        stamps, unread = self._look()
+        """A value that stays equal while no record is added, changed or removed."""
+        stamps, unread = self._list_stamps()
         return tuple(sorted(stamps.items())), unread
 
-    def _look(self) -> tuple[dict[str, Stamp], str | None]:
-        """The stamps of the files that are named as records are, and why some or all could not be looked at."""
+    def _list_stamps(self) -> tuple[dict[str, Stamp], str | None]:
+        """The stamps of the files that are named like records, and why some or all of them could not be read."""
         try:
             with os.scandir(self.folder) as entries:
                 return _stamps(entries, self.folder)
@@ -122,13 +122,13 @@ class SeenSessions:
             return {}, f"{clean(wire(self.folder))} cannot be listed: {reason_of(error)}"
 
     def _records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
-        """The records by the names of their files."""
+        """The records, by file name."""
         records = {name: self.record(name, found) for name, found in stamps.items()}
         self._parsed.keep_only(records)
         return records
 
     def record(self, name: str, found: Stamp | None) -> Reading[_Kept]:
-        """The record in a file that has this stamp; absent where it went away, unknown where it cannot be understood."""
+        """The record in a file that has this stamp. Absent if the file has gone, unknown if it is not a valid record."""
         path = f"{self.folder}/{name}"
         try:
             parsed = self._parsed.get(name, found, lambda: _parse_record(path))
@@ -140,9 +140,9 @@ class SeenSessions:
 
 
 def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
-    """The seen sessions by the checkout, of those with these roots, that holds the folder each stands in.
+    """Group sessions by the checkout in whose folder they work, None for those outside all `roots`.
 
-    The deepest root counts, real paths on either side. Checkouts are spelled as on the wire; None is for the rest.
+    Real paths are compared, and the deepest root counts. Checkouts are spelled as on the wire.
     """
     if not seen.sessions:
         return {}
@@ -157,7 +157,7 @@ def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
 
 
 def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str, Stamp], str | None]:
-    """The stamps of the files that are named as records are, and why some could not be looked at."""
+    """The stamps of the files that are named like records, and why some of them could not be read."""
     stamps: dict[str, Stamp] = {}
     unread = None
     for entry in entries:
@@ -175,7 +175,7 @@ def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str,
 
 
 def _parse_record(path: str) -> _Kept | Unknown:
-    """The record in a file, unknown where it is not one that can be understood; raises FileNotFoundError, UnreadableFileError."""
+    """Read the record in a file, unknown if it is not valid. Raises FileNotFoundError and UnreadableFileError."""
     try:
         record = _Record.model_validate_json(read_bounded(path, MOST_BYTES))
         session = SeenSession(
@@ -188,7 +188,7 @@ def _parse_record(path: str) -> _Kept | Unknown:
             pid=record.pid,
         )
     except ValidationError as fault:
-        return Unknown(f"is no record that is understood: {first_fault(fault)}")
+        return Unknown(f"is not a valid record: {first_fault(fault)}")
     except UsageError as fault:
         return Unknown(str(fault))
     if os.path.basename(path) != f"{record.pid}.json":
@@ -199,12 +199,12 @@ def _parse_record(path: str) -> _Kept | Unknown:
 
 
 def _may_be_of_living(name: str) -> bool:
-    """Whether a record with this file name may be of a client that runs: its number is not known to be free."""
+    """Whether a record with this file name may belong to a running client: its process number is not proven free."""
     return process_start(int(name.removesuffix(".json"))) is not ABSENT
 
 
 def _describe_faults(folder: str, faults: Mapping[str, str]) -> str | None:
-    """A clause about the records that could not be read: how many, and what is wrong with the first."""
+    """A sentence about the records that could not be read: how many, and what is wrong with the first. None if none."""
     if not faults:
         return None
     name, why = min(faults.items())
@@ -213,9 +213,9 @@ def _describe_faults(folder: str, faults: Mapping[str, str]) -> str | None:
 
 
 def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
-    """The session of a record, unless its process is proven gone; its state is unknown where that cannot be told.
+    """Yield the session of a record, unless its process is proven gone. If that is unknown, so is its state.
 
-    A number means nothing outside its own process table: of another machine or container nothing can be told.
+    A process number means nothing outside its own process table: nothing is known about another machine or container.
     """
     session = record.session
     found = process_start(session.pid) if record.domain in (None, domain) else Unknown("another process table")
@@ -226,7 +226,7 @@ def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
 
 
 def _own_domain() -> str:
-    """The process table that this process lives in, as Claude Code names it: the machine and the namespace."""
+    """The process table of this process, as Claude Code names it: the machine and the namespace."""
     if not sys.platform.startswith("linux"):
         return sys.platform
     machine = (read_small("/etc/machine-id") or "").strip()

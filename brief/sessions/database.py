@@ -19,19 +19,20 @@ from brief.support.files import sync_folder
 
 BUSY_MS = 1_000
 OPEN_MS = 10_000
-"""How long opening waits for the locks of others: the server before may still be closing, and then this one has to be."""
+"""How long opening waits for the locks of others: this server must open, and its predecessor may still be closing."""
 MOST_PATH_BYTES = 490
-"""The longest path of a database: SQLite opens 512 bytes, with the longer name under which it is made and `-journal`."""
+"""The longest path of a database: SQLite's 512 bytes, less the longer name under which it is created and `-journal`."""
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""The codes by which SQLite says that a file is no whole database."""
+"""The codes by which SQLite says that a file is not an intact database."""
 _PAUSE_SECONDS = 0.005
 
 
 class Database:
     """A connection that any thread may use, one at a time.
 
-    With an `epoch` it writes, and every write is refused once a newer epoch has been stored, or the path names another
-    file than the one that was opened; without, it only reads. `lost` says why nothing can be stored here any more.
+    Without an `epoch` it only reads. With one it writes, and the epoch is a fencing token: every write is refused once a
+    newer epoch was stored, or once the path is no longer the file that was opened. `lost` says why nothing can be stored
+    here any more.
     """
 
     def __init__(self, path: Path, epoch: int | None) -> None:
@@ -41,7 +42,7 @@ class Database:
         self._lock = threading.Lock()
         self._opened: dict[str, os.stat_result] = {}
         self._written_at = 0
-        """The file's time of change in nanoseconds after our own last write: what is newer, somebody else wrote."""
+        """The file's mtime in nanoseconds after our last write. Any other mtime means that somebody else wrote to it."""
         self._is_durable = True
         self._connection = _writable(path) if epoch is not None else _read_only(path)
         try:
@@ -52,10 +53,10 @@ class Database:
 
     def _prepare(self) -> None:
         if self.epoch is None:
-            with self._told(), self._connection:
+            with self._raising_store_errors(), self._connection:
                 readable_version(self._connection, self.path)
             return
-        with self._told():
+        with self._raising_store_errors():
             self._wait_for_locks(OPEN_MS)
             with self._connection:
                 self._claim(self.epoch)
@@ -67,7 +68,7 @@ class Database:
         self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
     def _claim(self, epoch: int) -> None:
-        """Make the tables, or bring those of an earlier version up to date, and store the epoch, in one transaction."""
+        """Create the tables, or migrate those of an earlier version, and store the epoch, in one transaction."""
         self._connection.execute("BEGIN IMMEDIATE")
         bring_up_to_date(self._connection, self.path)
         self._refuse_if_newer(epoch)
@@ -83,14 +84,14 @@ class Database:
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
-        """One transaction, which a power cut does not undo where it is `durable`.
+        """Run one transaction. If it is `durable`, it survives a power cut.
 
-        Raises SupersededError, and nothing is written, where a newer server holds the repository, and StoreError where
-        it was not stored, or into a file that nobody will find.
+        Raises SupersededError, with nothing written, if a newer server holds the repository. Raises StoreError if nothing
+        was stored, or if it was stored in a file that was moved or replaced.
         """
         if self.epoch is None:
-            raise StoreError(f"{self.path} was opened to be read only")
-        with self._lock, self._told():
+            raise StoreError(f"{self.path} was opened read-only")
+        with self._lock, self._raising_store_errors():
             self._refuse_if_changed()
             self._set_durable(durable)
             with self._connection as connection:
@@ -102,31 +103,31 @@ class Database:
             self._note_written()
 
     def find_loss(self) -> str | None:
-        """Why nothing can be stored here any more; None where the files are those that were opened. Waits for no writer."""
+        """Why nothing can be stored here any more, None if the files are those that were opened. Never waits for a writer."""
         if self.lost is None:
             with contextlib.suppress(StoreError):
                 self._refuse_if_moved()
         return self.lost
 
     def is_touched(self) -> bool:
-        """Whether somebody else may have written into the file, which `examine` tells. Waits for no writer."""
+        """Whether somebody else may have written to the file; `examine` finds out. Never waits for a writer."""
         return self.find_loss() is None and self._opened[str(self.path)].st_mtime_ns != self._written_at
 
     def examine(self) -> None:
-        """Look into the file if somebody else may have written into it; see `lost` for what was found. Blocks."""
+        """Check the file if somebody else may have written to it, and set `lost` if it has changed. Blocks."""
         with self._lock, contextlib.suppress(StoreError):
             self._refuse_if_changed()
 
     def _set_durable(self, durable: bool) -> None:  # noqa: FBT001 - the one thing that it sets
-        """Whether a commit waits until the disk has it; what comes later takes along what came before."""
+        """Set whether a commit waits for the disk. A durable commit also saves the ones before it."""
         if durable is not self._is_durable:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._is_durable = durable
 
     def _refuse_if_moved(self) -> None:
-        """Compare the files that the paths name now with those that were opened; raise StoreError where they differ.
+        """Raise StoreError if the paths no longer name the files that were opened.
 
-        SQLite goes on in the files that it holds open, wherever they were moved, and a restart would not find them.
+        SQLite continues in the files that it holds open, wherever they were moved, but a restart would not find them.
         """
         if self.lost is not None:
             raise StoreError(_refusal(self.lost))
@@ -138,19 +139,19 @@ class Database:
                 self._lose(f"{path} is gone")
             except OSError as fault:  # which proves nothing
                 raise StoreError(
-                    f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; ask again"
+                    f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; try again"
                 ) from fault
             if before is None:
                 before = self._opened[path] = found
             if not os.path.samestat(found, before):
-                self._lose(f"{path} is another file than the one that was opened")
+                self._lose(f"{path} is no longer the file that was opened")
             if path == str(self.path):
                 if found.st_size < before.st_size:
                     self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
                 self._opened[path] = found
 
     def _refuse_if_changed(self) -> None:
-        """Raise StoreError as `_refuse_if_moved`, and where what somebody else wrote into the file is not what we stored."""
+        """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
         self._refuse_if_moved()
         touched_at = self._opened[str(self.path)].st_mtime_ns
         if touched_at == self._written_at:
@@ -169,8 +170,8 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """One consistent look at what is stored."""
-        with self._lock, self._told():
+        """A read transaction: one consistent view of what is stored. Raises StoreError."""
+        with self._lock, self._raising_store_errors():
             self._connection.execute("BEGIN")
             try:
                 yield self._connection
@@ -178,8 +179,8 @@ class Database:
                 self._connection.rollback()
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what SQLite raises into a sentence."""
+    def _raising_store_errors(self) -> Iterator[None]:
+        """Turn SQLite's errors into StoreErrors, and note damage."""
         try:
             yield
         except sqlite3.Error as fault:
@@ -188,7 +189,7 @@ class Database:
             raise StoreError(_sentence(self.path, fault)) from fault
 
     def was_moved(self) -> bool:
-        """Whether the path names another file than the one that is open, or none."""
+        """Whether the path is no longer the file that is open."""
         opened = self._opened[str(self.path)]
         try:
             return not os.path.samestat(os.stat(self.path, follow_symlinks=False), opened)
@@ -198,34 +199,35 @@ class Database:
             return False
 
     def copy_to(self, path: Path) -> None:
-        """Copy all that is stored in the file that is open to a new one; raises StoreError, FileExistsError, OSError."""
+        """Copy everything that is stored in the open file to a new one. Raises StoreError, FileExistsError and OSError."""
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with self._lock, self._told(), contextlib.closing(sqlite3.connect(path)) as copy:
+        with self._lock, self._raising_store_errors(), contextlib.closing(sqlite3.connect(path)) as copy:
             self._connection.backup(copy)
 
     def close(self) -> None:
-        """Close the connection; the last writer leaves no journal files beside the database."""
+        """Close the connection. The last writer leaves no journal files beside the database."""
         with self._lock:
             self._connection.close()
 
 
 def check_integrity(path: Path) -> str | None:
-    """What SQLite finds damaged in the database, None where it is whole; raises StoreError where it cannot be read."""
+    """What SQLite finds damaged in the database, None if it is intact. Raises StoreError if it cannot be read."""
     with contextlib.closing(Database(path, epoch=None)) as database, database.read() as connection:
         found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     return None if found == "ok" else found
 
 
 def is_damage(fault: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is no whole database."""
+    """Whether SQLite says that the file is not an intact database."""
     code = getattr(fault, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in DAMAGED
 
 
 def _find_change(path: Path) -> str | None:
-    """How the file is not the database that a server left, as the rest of a sentence; None where it is whole.
+    """How the file was overwritten, as the end of a sentence. None if it is an intact database of ours.
 
-    Read anew, since an open connection goes on with the pages that it has. Raises StoreError where that cannot be told.
+    This opens a new connection, since an open one keeps using the pages that it has cached. Raises StoreError if the file
+    cannot be read.
     """
     try:
         with contextlib.closing(_read_only(path)) as connection:
@@ -239,11 +241,11 @@ def _find_change(path: Path) -> str | None:
 
 
 def _refusal(lost: str) -> str:
-    return f"{lost}; whether this was stored is not known, so ask again once a new server runs"
+    return f"{lost}; it is unknown whether this was stored, so try again once a new server runs"
 
 
 def stored_epoch(path: Path) -> int:
-    """The highest epoch that ever wrote here; 0 where there is no database, or none that can be read."""
+    """The highest epoch that ever wrote here. 0 if there is no database, or it cannot be read."""
     if not path.exists():
         return 0
     with contextlib.suppress(StoreError):
@@ -274,12 +276,12 @@ def _writable(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """A connection that waits for the locks of others; the first thing that is set, since all else may meet one."""
+    """Open a connection that waits for the locks of others. That is set first, since any statement may meet a lock."""
     return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
 
 
 def _create(path: Path) -> None:
-    """Make the database beside its place and put it there whole: nobody ever opens one that is half made."""
+    """Create the database under another name and link it into place, so that nobody opens an unfinished one."""
     descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(descriptor)
     try:
@@ -296,7 +298,7 @@ def _create(path: Path) -> None:
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; where others use the file at that moment SQLite fails at once, whatever its time-out."""
+    """Switch to WAL. If others use the file meanwhile, SQLite fails at once whatever its time-out, so this retries."""
     end = time.monotonic() + OPEN_MS / 1000
     while True:
         try:
@@ -310,8 +312,8 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    # In a folder that nobody can write, SQLite cannot make the shared memory of WAL; where no writer left a WAL either,
-    # the file by itself is all that there is.
+    # In a folder without write permission SQLite cannot create the shared memory of WAL. If no writer left a WAL either,
+    # the database is the file alone.
     alone = not os.path.exists(f"{path}-wal") and not os.access(path.parent, os.W_OK)
     frozen = "&immutable=1" if alone else ""
     try:
@@ -329,5 +331,5 @@ def _read_only(path: Path) -> sqlite3.Connection:
 def _sentence(path: Path, fault: Exception) -> str:
     length = len(os.fsencode(path))
     if length > MOST_PATH_BYTES:
-        return f"{path} is a path of {length} bytes, and SQLite opens none of more than {MOST_PATH_BYTES}; move the repository to a shorter one"
-    return f"{path} cannot be used ({fault}); if that stays so, move the file away and run majordomus serve ensure"
+        return f"{path} is a path of {length} bytes, and SQLite allows at most {MOST_PATH_BYTES}; move the repository to a shorter path"
+    return f"{path} cannot be used ({fault}); if this persists, move the file away and run majordomus serve ensure"

@@ -1,4 +1,4 @@
-"""Closing the episodes that have ended although nobody said so, at every look of the server and when somebody asks."""
+"""Close the episodes that have ended without a report, at every round of housekeeping and on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from brief.sessions.handover import hand_over
 from brief.sessions.processes import process_lives
 
 FRESH_SECONDS = 1.0
-"""For how long an answer may rest on the last look at the processes."""
+"""For how long the result of the last check of the processes may be used."""
 
 WAIT_SECONDS = 0.3
 
@@ -28,39 +28,39 @@ log = logging.getLogger(__name__)
 
 
 class Endings:
-    """Closes what has ended on the board of the repository `common_dir`. Thread safe; `now` is the wall clock."""
+    """Closes ended episodes on the board of the repository `common_dir`. Thread safe. `now` is the wall clock."""
 
     def __init__(self, board: Board, common_dir: str, now: Callable[[], datetime]) -> None:
         self._board = board
         self._common_dir = common_dir
         self._now = now
         self._lock = threading.Lock()
-        self._looked: float | None = None
+        self._checked_at: float | None = None
 
-    def look(self) -> None:
-        """Judge every open episode; raises MajordomusError where the board cannot be written."""
-        self._looked = time.monotonic()
-        self._judge(self._board.known())
+    def close_ended(self) -> None:
+        """Check every open episode, and close those that have ended. Raises MajordomusError if that cannot be stored."""
+        self._checked_at = time.monotonic()
+        self._close_ended_of(self._board.known())
 
     def refresh(self) -> None:
-        """Close the episodes whose processes ended since the last look, unless that was under a second ago.
+        """Close the episodes whose processes have ended, unless that was checked under a second ago.
 
-        Who asks while another looks waits for that look (single-flight), for a moment. Where the board cannot be written
-        nobody ends.
+        Callers at the same time share one check (single-flight), and wait for it only a moment. If that cannot be stored,
+        no episode is closed.
         """
         if not self._lock.acquire(timeout=WAIT_SECONDS):
             return
         try:
-            if self._looked is None or time.monotonic() - self._looked >= FRESH_SECONDS:
-                self._looked = time.monotonic()
-                self._judge(one for one in self._board.known() if _is_doubtful(one))
+            if self._checked_at is None or time.monotonic() - self._checked_at >= FRESH_SECONDS:
+                self._checked_at = time.monotonic()
+                self._close_ended_of(one for one in self._board.known() if _is_doubtful(one))
         except MajordomusError as fault:
-            log.warning("not judged", extra={"reason": str(fault)})
+            log.warning("ended episodes cannot be closed", extra={"reason": str(fault)})
         finally:
             self._lock.release()
 
-    def _judge(self, doubtful: Iterable[KnownEpisode]) -> None:
-        known = tuple(doubtful)
+    def _close_ended_of(self, episodes: Iterable[KnownEpisode]) -> None:
+        known = tuple(episodes)
         lives = process_lives(one.episode.process for one in known if one.episode.process is not None)
         for one in known:
             life = next(lives) if one.episode.process is not None else Life.UNKNOWN
@@ -76,7 +76,7 @@ class Endings:
     def _end(self, episode_id: str, reason: str) -> None:
         with contextlib.suppress(ConflictError, NotFoundError):  # its session closed it meanwhile
             if reason == PROCESS_ENDED and hand_over(self._board, episode_id, self._now()):
-                log.info("episode goes on in another client", extra={"episode": episode_id})
+                log.info("episode continues in another client", extra={"episode": episode_id})
                 return
             self._board.close(episode_id, reason, self._now())
             log.info("episode closed", extra={"episode": episode_id, "reason": reason})

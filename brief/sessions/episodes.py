@@ -1,4 +1,4 @@
-"""Episodes and tasks as rows: the only module that knows their SQL."""
+"""Episodes and tasks as rows. No other module knows their SQL."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ Record = TypeVar("Record", bound=Wire)
 
 
 def put_episode(database: Database, episode: Episode) -> None:
-    """Store an episode, over the one with the same id if there is one; its process does not outlive a power cut either."""
+    """Store an episode, replacing one with the same id. Not durable: its process does not survive a power cut either."""
     with database.write(durable=False) as connection:
         write_episode(connection, episode)
 
 
 def close_episode(database: Database, episode: Episode, most: int) -> None:
-    """Store an episode that has ended, and keep of the closed ones the `most` that ended last.
+    """Store an episode that has ended, and delete all closed episodes but the last `most`.
 
-    The prompt in its outbox goes with it, and its claims, unless a successor is to have them; its tasks, wakes and ledger
-    go where it goes.
+    Its waiting prompt is deleted, and so are its claims, unless a successor gets them. Its tasks, wakes and ledger are
+    deleted together with the episode.
     """
     with database.write() as connection:
         write_episode(connection, episode)
@@ -48,7 +48,7 @@ def close_episode(database: Database, episode: Episode, most: int) -> None:
 
 
 def ended_sessions(database: Database, found: Collection[str]) -> dict[str, Ended]:
-    """The closed episodes whose end was told: not for one of the reasons that are `found` out by looking."""
+    """The closed episodes whose end was reported, by id. `found` are the reasons that the server found out by itself."""
     query = "SELECT id, closed, json_extract(process, '$.pid') FROM episodes WHERE closed IS NOT NULL AND closed_reason"
     with database.read() as connection:
         rows = connection.execute(f"{query} NOT IN ({', '.join('?' * len(found))})", tuple(found)).fetchall()
@@ -56,7 +56,7 @@ def ended_sessions(database: Database, found: Collection[str]) -> dict[str, Ende
 
 
 def write_episode(connection: sqlite3.Connection, episode: Episode) -> None:
-    """Write the row of an episode, inside the caller's transaction."""
+    """Write the row of an episode in the caller's transaction."""
     process = episode.process.model_dump_json() if episode.process else None
     values = (
         episode.id,
@@ -87,14 +87,14 @@ def get_episode(database: Database, episode_id: str) -> Episode | None:
 
 
 def open_episodes(database: Database) -> tuple[Episode, ...]:
-    """Every open episode of the repository, the longest open first."""
+    """Every open episode of the repository, oldest first."""
     with database.read() as connection:
         rows = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE closed IS NULL ORDER BY since, id")
         return tuple(_episode(row) for row in rows)
 
 
 def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
-    """The `most` episodes closed last, the latest first."""
+    """The last `most` closed episodes, latest first."""
     with database.read() as connection:
         rows = connection.execute(
             f"SELECT {_EPISODE} FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT ?", (most,)
@@ -103,38 +103,38 @@ def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
 
 
 def set_task(database: Database, task: Task) -> None:
-    """Make `task` the one its episode works on; the one before it ends at the same moment."""
+    """Make a task the current one of its episode. The task before it ends at the same time."""
     with database.write() as connection:
         _end_current(connection, task.episode, task.since)
         connection.execute(f"INSERT INTO tasks ({_TASK}) VALUES (?, ?, ?, ?, ?, ?, ?)", _task_values(task))
 
 
 def set_next(database: Database, episode_id: str, next_action: str, now: datetime) -> Task:
-    """Say what the episode does next in its current task."""
+    """Set the next action of an episode's current task. Raises NotFoundError if it has none."""
     with database.write() as connection:
         connection.execute(
             "UPDATE tasks SET next_action = ?, next_since = ? WHERE episode = ? AND done IS NULL",
             (next_action, _stored(now), episode_id),
         )
-        return _needed(connection, episode_id)
+        return _require_task(connection, episode_id)
 
 
 def end_task(database: Database, episode_id: str, now: datetime) -> Task:
-    """End the current task of the episode and give it back as it ended."""
+    """End the current task of an episode, and return it as it ended. Raises NotFoundError if it has none."""
     with database.write() as connection:
-        task = _needed(connection, episode_id)
+        task = _require_task(connection, episode_id)
         _end_current(connection, episode_id, now)
     return task.model_copy(update={"done": now})
 
 
 def current_task(database: Database, episode_id: str) -> Task | None:
-    """The task that an episode, open or closed, works on or was left with."""
+    """The unfinished task of an episode, open or closed, or None."""
     with database.read() as connection:
         return _current(connection, episode_id)
 
 
 def current_tasks(database: Database) -> dict[str, Task]:
-    """The task each open episode works on, by episode id."""
+    """The current tasks of the open episodes, by episode id."""
     with database.read() as connection:
         rows = connection.execute(
             f"SELECT {', '.join('tasks.' + name for name in _TASK.split(', '))} FROM tasks "
@@ -148,7 +148,7 @@ def _current(connection: sqlite3.Connection, episode_id: str) -> Task | None:
     return _task(row) if row else None
 
 
-def _needed(connection: sqlite3.Connection, episode_id: str) -> Task:
+def _require_task(connection: sqlite3.Connection, episode_id: str) -> Task:
     task = _current(connection, episode_id)
     if task is None:
         raise NotFoundError(f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE")
@@ -168,14 +168,14 @@ def _task(row: tuple[str, ...]) -> Task:
 
 
 def _record(kind: type[Record], columns: str, row: tuple[str | None, ...], as_json: str) -> Record:
-    """The record in a row, whose column `as_json` holds JSON; raises StoreError where another hand wrote the row."""
+    """The record in a row whose column `as_json` holds JSON. Raises StoreError if the row was not written by majordomus."""
     fields: dict[str, Any] = dict(zip(columns.split(", "), row, strict=True))
     try:
         return kind.model_validate({**fields, as_json: json.loads(fields[as_json] or "null")})
     except ValidationError as fault:
-        why = f"its {first_fault(fault).where} is nothing that majordomus writes"
+        why = f"its {first_fault(fault).where} is not a value that majordomus writes"
     except ValueError:
-        why = f"its {as_json} is no JSON"
+        why = f"its {as_json} is not JSON"
     raise StoreError(f"the stored {kind.__name__.lower()} of {row[0]} cannot be read: {why}; move majordomus.db away")
 
 
@@ -192,12 +192,12 @@ def _task_values(task: Task) -> tuple[str | None, ...]:
 
 
 def _stored(moment: datetime) -> str:
-    """A moment in one width, so that the order of the texts is the order of the moments."""
+    """A moment as text of fixed width, so that texts sort like the moments."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def refuse_closed(database: Database, episode_id: str) -> NoReturn:
-    """Raise ConflictError for an episode that was closed, NotFoundError for one that was never open."""
+    """Raise ConflictError if the episode is closed, NotFoundError if it was never open."""
     ended = get_episode(database, episode_id)
     if ended is not None:
         raise ConflictError(
@@ -205,6 +205,6 @@ def refuse_closed(database: Database, episode_id: str) -> NoReturn:
             f"majordomus episode open --session {episode_id}"
         )
     raise NotFoundError(
-        f"no episode {episode_id} is open here; majordomus episode list names those that are, and majordomus episode "
-        f"open --session {episode_id} opens it where it is the whole id of a session"
+        f"no episode {episode_id} is open here; see majordomus episode list, or if that is a session's whole id, open it "
+        f"with majordomus episode open --session {episode_id}"
     )

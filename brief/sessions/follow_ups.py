@@ -1,4 +1,4 @@
-"""Follow-ups as rows: the only module that knows their SQL."""
+"""Follow-ups as rows. No other module knows their SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOLLOW_UP = "number, session, checkout, text, since"
 def put_follow_up(
     database: Database, session: str | None, checkout: str, text: str, now: datetime, key: str | None = None
 ) -> FollowUp:
-    """Store a follow-up that nobody was told yet and, in the same transaction, that what has this key was followed up."""
+    """Store an undelivered follow-up and, in the same transaction, that this key has had its follow-up."""
     with database.write() as connection:
         if key is not None:
             connection.execute("INSERT OR REPLACE INTO followed_up (key, since) VALUES (?, ?)", (key, wire_time(now)))
@@ -27,25 +27,25 @@ def put_follow_up(
 
 
 def followed_up(database: Database) -> set[str]:
-    """The keys of all that was ever followed up and was not reopened."""
+    """The keys that have had their follow-up and were not reopened since."""
     with database.read() as connection:
         return {str(key) for (key,) in connection.execute("SELECT key FROM followed_up")}
 
 
 def forget_followed_up(database: Database, key: str) -> None:
-    """Let what has this key be followed up again."""
+    """Allow another follow-up for this key."""
     with database.write() as connection:
         connection.execute("DELETE FROM followed_up WHERE key = ?", (key,))
 
 
 def drop_follow_ups(database: Database, numbers: Collection[int]) -> None:
-    """Forget follow-ups that were told; where a power cut undoes it, they are told again."""
+    """Delete delivered follow-ups. If a power cut undoes this, they are delivered again."""
     with database.write(durable=False) as connection:
         connection.executemany("DELETE FROM follow_ups WHERE number = ?", [(number,) for number in numbers])
 
 
 def waiting_follow_ups(database: Database) -> tuple[FollowUp, ...]:
-    """Every follow-up that nobody was told yet, the oldest first."""
+    """Every undelivered follow-up, oldest first."""
     with database.read() as connection:
         rows = connection.execute(f"SELECT {_FOLLOW_UP} FROM follow_ups ORDER BY number").fetchall()
     return tuple(FollowUp.model_validate(dict(zip(_FOLLOW_UP.split(", "), row, strict=True))) for row in rows)

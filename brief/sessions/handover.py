@@ -1,4 +1,4 @@
-"""An episode that several clients show: which of them its record follows, and what becomes of it when one of them ends."""
+"""An episode that several clients show: which of them owns it, and who gets it when its owner ends."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from brief.sessions.processes import find_process, process_life
 
 
 def note_client(board: Board, episode_id: str, pid: int, checkout: str, now: datetime) -> bool:
-    """Note that a client spoke for an episode; whether it has it, which of those heard of late the first does.
+    """Note that a client called for an episode. Whether it owns the episode: the first recently heard client does.
 
-    The one that the record follows was there before, also where an earlier server heard it.
+    The client in the record counts as the first, even if only an earlier server has heard it.
     """
     known = board.one(episode_id)
     episode = None if known is None else known.episode
@@ -26,11 +26,11 @@ def note_client(board: Board, episode_id: str, pid: int, checkout: str, now: dat
 
 
 def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: datetime) -> Episode:
-    """Close an episode that a client ended, unless another client may still show it: that one has it from then on.
+    """Close an episode that a client has ended, unless another client may still show it: then that one owns it.
 
-    A client that does not tell its process ends it for all, unless several are known to show it.
+    A client that does not report its process ends the episode for all, unless several are known to show it.
     """
-    episode = board.opened(episode_id)
+    episode = board.require_open(episode_id)
     others = board.activity.remove_client(episode_id, pid, now)
     process = episode.process
     if process is not None and is_of_another(episode, pid) and process_life(process) is not Life.GONE:
@@ -43,8 +43,8 @@ def leave(board: Board, episode_id: str, pid: int | None, reason: str, now: date
 
 
 def hand_over(board: Board, episode_id: str, now: datetime) -> bool:
-    """Let the next client have an episode whose own process has ended; False where no other shows it."""
-    episode = board.opened(episode_id)
+    """Give an episode whose own process has ended to the next client. False if no other client shows it."""
+    episode = board.require_open(episode_id)
     others = board.activity.remove_client(episode_id, episode.process.pid if episode.process else None, now)
     if others:
         _hand_over(board, episode, others[0], now)

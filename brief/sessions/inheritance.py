@@ -1,4 +1,4 @@
-"""What a session leaves to the one that goes on in its client: the only module that knows the SQL of that."""
+"""What a session leaves to its successor in the same client. No other module knows the SQL of that."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from brief.sessions.episodes import write_episode
 
 
 def pass_on(database: Database, before: Episode, after: Episode) -> None:
-    """Store `after`, and give it the task, the claims and what is owed to `before`; it keeps its own task and claims.
+    """Store both episodes, and pass the task, claims and follow-ups of `before` to `after`, which keeps any of its own.
 
-    One transaction, so that a kill leaves both or neither. The record of `before`, which is closed, says where it went:
-    nobody takes over from it again, and what lies in files is made up for by that (`handlers/succession.py`).
+    One transaction, so that a kill leaves all or nothing. The record of `before`, which is closed, names its successor:
+    nobody takes over from it again, and what lies in files can be passed on later (`handlers/succession.py`).
     """
     with database.write() as connection:
         write_episode(connection, after)
@@ -29,7 +29,7 @@ def pass_on(database: Database, before: Episode, after: Episode) -> None:
 
 
 def successors(database: Database) -> dict[str, str]:
-    """By the id of each stored episode that another took over from, the id of that one."""
+    """Map the id of each stored episode that another took over from to the id of its successor."""
     with database.read() as connection:
         rows = connection.execute("SELECT id, closed_reason FROM episodes WHERE closed IS NOT NULL").fetchall()
     return {before: after for before, reason in rows if (after := successor_of(reason)) is not None}

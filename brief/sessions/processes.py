@@ -1,4 +1,4 @@
-"""What the machine says of the processes of episodes."""
+"""The processes of episodes, as the operating system reports them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from brief.fastpath.known import ABSENT, Absent, Known
 from brief.fastpath.process import boot_id, process_start, process_table, recorded_process
 
 _OF_ANOTHER_TABLE = "another"
-"""What no process table is called."""
+"""A name that no process table has."""
 
 
 def find_process(pid: int) -> Process:
-    """The process that has this number now; without a table where none has it, since it may be another container's."""
+    """The process that has this number now. Without a table if no process has it, since it may be another container's."""
     start, boot, table = process_start(pid), boot_id(), process_table()
     own_table = table.value if isinstance(table, Known) else "" if table is ABSENT else None
     return Process(
@@ -26,17 +26,17 @@ def find_process(pid: int) -> Process:
 
 
 def has_no_process(pid: int) -> bool:
-    """Whether it is proven that no process of our own table has this number now."""
+    """Whether it is proven that no process of our own process table has this number now."""
     return process_start(pid) is ABSENT
 
 
 def process_life(process: Process) -> Life:
-    """Whether that very process runs; unknown where its table is not known or not ours."""
+    """Whether that very process is alive. Unknown if its process table is unknown or not ours."""
     return next(process_lives((process,)))
 
 
 def process_lives(processes: Iterable[Process]) -> Iterator[Life]:
-    """The same of many, in their order; what they have in common is read once."""
+    """Whether each of many processes is alive, in their order. What they share is read once."""
     boot, table = boot_id(), process_table()
     for process in processes:
         of_table = _OF_ANOTHER_TABLE if process.table is None else process.table
@@ -51,6 +51,6 @@ def process_lives(processes: Iterable[Process]) -> Iterator[Life]:
 
 
 def known_life(known: KnownEpisode) -> Life:
-    """Whether the session of an open episode lives, as board, locks and notices all have it."""
+    """Whether the session of an open episode is alive: the one answer that boards, locks and notices share."""
     process = known.episode.process
     return session_life(Life.UNKNOWN if process is None else process_life(process), known.liveness)

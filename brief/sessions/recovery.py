@@ -1,6 +1,6 @@
-"""A database that is not what a server left: made anew where it is gone, kept aside where it is damaged, and told.
+"""Recovery from a lost or damaged database: move a damaged one aside, and describe what was lost.
 
-Only the holder of the lease calls this, before it opens the database. Nothing that may still be read is thrown away.
+Only the holder of the lease calls this, before it opens the database. Nothing that may still be readable is deleted.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 ASIDE = ".damaged-"
-"""What stands between the name of a database and the moment at which it was kept aside."""
+"""Stands between the name of a database and the time at which it was moved aside."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _MOST_RECORD = 4_096
 _SMALL_BYTES = 16 * 1024 * 1024
-"""A database up to this size is checked at every start: it takes a few milliseconds."""
+"""A database up to this size is checked at every start, which takes a few milliseconds."""
 
 _BESIDE = ("", "-wal", "-shm")
 
 
 def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
-    """Make way for a whole database at `path`, and tell in a sentence what was lost; None where nothing was.
+    """Move a damaged database at `path` aside, and return a sentence about what was lost. None if nothing was.
 
-    `was_there` is whether an earlier server stored something. Raises StoreError where nothing can be kept aside.
+    `was_there` says whether an earlier server stored something. Raises StoreError if the database cannot be moved aside.
     """
     _remove_unfinished(path)
     damage = _damage(path)
     if damage is None:
-        return None if os.path.lexists(path) or not was_there else _gone(path)
+        return None if os.path.lexists(path) or not was_there else _describe_loss(path)
     aside = _free_name(path, now)
     try:
         for beside in _BESIDE:
@@ -52,28 +52,28 @@ def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
                 os.rename(f"{path}{beside}", f"{aside}{beside}")
     except OSError as fault:
         raise StoreError(f"{path} {damage} and cannot be moved aside: {reason_of(fault)}; move it away") from fault
-    return f"{wire(str(path))} {damage}: it is kept as {aside.name}, and a new one was begun"
+    return f"{wire(str(path))} {damage}: it is kept as {aside.name}, and a new one was created"
 
 
 def kept_aside(path: Path) -> tuple[str, ...]:
-    """A sentence for each damaged database that was kept aside and still lies there, the oldest first."""
+    """A sentence for each damaged or rescued database that is kept aside, oldest first."""
     try:
         names = sorted(name for name in os.listdir(path.parent) if name.startswith(path.name + ASIDE))
     except OSError:
         return ()
-    whole = [name for name in names if not (name.endswith(_BESIDE[1:]) and name.rpartition("-")[0] in names)]
-    whole = [name for name in whole if not name.endswith("-shm")]  # an index, in which nothing is stored
+    databases = [name for name in names if not (name.endswith(_BESIDE[1:]) and name.rpartition("-")[0] in names)]
+    databases = [name for name in databases if not name.endswith("-shm")]  # an index, in which nothing is stored
     return tuple(
-        f"a damaged database lies aside: {wire(str(path.parent / name))}; what was stored until then is in it alone; "
-        "remove it once nothing of it is needed"
-        for name in whole
+        f"a damaged database is kept aside: {wire(str(path.parent / name))}; it alone holds what was stored until then; "
+        "remove it once you need nothing from it"
+        for name in databases
     )
 
 
 def rescue(database: Database, now: datetime) -> Path | None:
-    """Keep aside what a server that ends still holds open of a database that its path no longer names; where it is then.
+    """Save the database that an ending server still holds open although its file was moved or deleted.
 
-    None where the file lies where it lay, or nothing can be kept.
+    Returns the path of the copy. None if the file is still in its place, or cannot be copied.
     """
     if not database.was_moved():
         return None
@@ -88,45 +88,45 @@ def rescue(database: Database, now: datetime) -> Path | None:
 
 
 def notes_database(record: bytes) -> bool:
-    """Whether what a holder wrote into `lease.lock` says that there is a database, which must not be missing."""
+    """Whether the record that a holder wrote into `lease.lock` says that there is a database, which must not be missing."""
     try:
-        told = json.loads(record)
+        holder = json.loads(record)
     except (ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and told.get("database") is True
+    return isinstance(holder, dict) and holder.get("database") is True
 
 
 def had_database(state_dir: str) -> Reading[bool]:
-    """Whether an earlier server stored something in the folder; absent where there never was one."""
+    """Whether an earlier server stored something in the folder. Absent if there never was a server."""
     try:
         return Known(notes_database(read_file(state_dir, LOCK, _MOST_RECORD)))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except OSError as fault:
-        return Unknown(f"cannot be told, since {LOCK} cannot be read ({fault.strerror or fault})")
+        return Unknown(f"{LOCK} cannot be read ({fault.strerror or fault})")
 
 
-def _gone(path: Path) -> str:
+def _describe_loss(path: Path) -> str:
     return (
         f"{wire(str(path))} was gone, although an earlier server had stored sessions, tasks and claims in it; "
-        "a new one was begun"
+        "a new one was created"
     )
 
 
 def _damage(path: Path) -> str | None:
-    """What is wrong with the file, as the rest of a sentence; None where it is whole, missing, or cannot be told."""
+    """What is wrong with the file, as the end of a sentence. None if it is intact or missing, or if that is unknown."""
     try:
         with open(path, "rb", opener=_not_following) as file:
             header, size = file.read(_HEADER_BYTES), os.fstat(file.fileno()).st_size
     except FileNotFoundError:
         return "was gone and left a journal behind" if _has_content(f"{path}-wal") else None
     except OSError:
-        return None  # opening it says why
+        return None  # opening the database will say why
     if not header:
         return "was empty"
     if not header.startswith(_MAGIC):
-        return "was no database"
-    return _checked(path) if size <= _SMALL_BYTES or not _is_complete(header, size) else None
+        return "was not a database"
+    return _check_integrity(path) if size <= _SMALL_BYTES or not _is_complete(header, size) else None
 
 
 def _not_following(path: str, flags: int) -> int:
@@ -140,15 +140,15 @@ def _has_content(path: str) -> bool:
 
 
 def _is_complete(header: bytes, size: int) -> bool:
-    """Whether the file is as long as its header says."""
+    """Whether the file has the length that its header says."""
     if len(header) < _HEADER_BYTES:
         return False
     page, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
     return size == (65_536 if page == 1 else page) * pages
 
 
-def _checked(path: Path) -> str | None:
-    """What SQLite finds; what keeps it from looking is told when the database is opened."""
+def _check_integrity(path: Path) -> str | None:
+    """The damage that SQLite finds. If it cannot check the file, opening the database will say why."""
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as connection:
             found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -164,7 +164,7 @@ def _free_name(path: Path, now: datetime) -> Path:
 
 
 def _remove_unfinished(path: Path) -> None:
-    """Remove what a server left that was killed while it made the database."""
+    """Remove what was left by a server that was killed while it created the database."""
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
             if name.startswith(f".{path.name}.") and name.endswith((".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")):

@@ -1,4 +1,4 @@
-"""The tables of the database, and the steps that bring those of an earlier version up to date without losing a row."""
+"""The tables of the database, and the migrations from earlier versions, which lose no row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from brief.core.model.errors import StoreError
 
 SCHEMA_VERSION = 2
-"""Stored in the file as `user_version`; 0 is a file that majordomus did not make."""
+"""Stored in the file as `user_version`. 0 means that majordomus did not create the file."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
@@ -81,18 +81,18 @@ _STEPS = {
         "ALTER TABLE signals RENAME TO follow_ups",
     ),
 }
-"""For each earlier version, what makes the next one of it."""
+"""For each earlier version, the statements that migrate it to the next."""
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty file, inside the caller's transaction."""
+    """Create the tables in an empty file, in the caller's transaction."""
     _run(connection, f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"))
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables of an empty file, and migrate those of an earlier version, inside the caller's transaction.
+    """Create the tables in an empty file, or migrate those of an earlier version, in the caller's transaction.
 
-    Raises StoreError, before anything is changed, for a file of a later version or of another program.
+    Raises StoreError, before it changes anything, if the file has a later version or belongs to another program.
     """
     if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
         make_tables(connection)
@@ -106,16 +106,16 @@ def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
 
 
 def readable_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of the tables; raises StoreError for a later one and for a file of another program.
+    """The version of the tables. Raises StoreError if it is a later one, or the file belongs to another program.
 
-    What is read without writing (the epoch, episodes, tasks, claims) is alike in every version.
+    The tables that are read without a migration (epoch, episodes, tasks, claims) are the same in every version.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version < 1:
-        raise StoreError(f"{path} is no database of majordomus; move it away and run majordomus serve ensure")
+        raise StoreError(f"{path} is not a database of majordomus; move it away and run majordomus serve ensure")
     if version > SCHEMA_VERSION:
         raise StoreError(
             f"{path} has schema {version} and this majordomus knows {SCHEMA_VERSION}; "
-            "use the newer majordomus, or move the file away to begin anew"
+            "use the newer majordomus, or move the file away to start afresh"
         )
     return version

@@ -1,4 +1,4 @@
-"""What the last server of a repository stored of its sessions, read where no server answers."""
+"""The sessions of a repository as its last server stored them, read if no server answers."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from brief.support.state_folder import refuse_unproven
 
 
 class StoredSessions:
-    """What the last server stored, read where no server answers: every episode is `unheard`, nothing is written.
+    """The sessions as the last server stored them. Every episode is `unheard`, and nothing is written.
 
-    No database means that no episode was ever opened here, unless an earlier server noted that it had one. One that is
-    gone, damaged or cannot be read raises StoreError at each call.
+    Without a database no episode was ever opened here, unless an earlier server noted that it had one. If the database is
+    gone, damaged or unreadable, every call raises StoreError.
     """
 
     version = 0
 
     def loss(self) -> None:
-        """Nothing: all that is known is what was stored."""
+        """None: everything that is known here is stored."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._whole: object = None
-        """The stamp of the file when it was found whole."""
+        self._intact: object = None
+        """The stamp of the file when it was last found intact."""
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The episodes that were open when last stored."""
@@ -51,23 +51,20 @@ class StoredSessions:
         return tuple(KnownEpisode(episode=episode, liveness="unheard") for episode in stored)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
-        """The one of them with this id; None where none is."""
+        """The episode with this id that was open when last stored, or None."""
         return next((one for one in self.known() if one.episode.id == episode_id), None)
 
     def at(self, checkout: str) -> tuple[str, ...]:
-        """The ids of those of a checkout."""
+        """The ids of the episodes of a checkout that were open when last stored."""
         return tuple(one.episode.id for one in self.known() if one.episode.checkout == checkout)
 
     def tasks(self) -> dict[str, Task]:
-        """The current task of each of them."""
+        """The current task of each of these episodes that has one, by episode id."""
         with self._opened() as database:
             return rows.current_tasks(database) if database else {}
 
     def owner(self, episode_id: str) -> Life:
-        """Gone where the episode was stored as closed; else by its process, since nobody was heard.
-
-        One that another took over from lives as long as that one.
-        """
+        """Whether a session, or the one that took over from it, is alive, judged by its process. GONE if it is closed."""
         with self._opened() as database:
             heir = last_heir(episode_id, inheritance.successors(database)) if database else None
             stored = rows.get_episode(database, heir or episode_id) if database else None
@@ -76,24 +73,24 @@ class StoredSessions:
         return known_life(KnownEpisode(episode=stored, liveness="unheard")) if stored.is_open else Life.GONE
 
     def ended(self) -> Mapping[str, Ended]:
-        """The closed sessions of which somebody said that they ended."""
+        """The closed sessions whose end was reported, by id."""
         with self._opened() as database:
             return rows.ended_sessions(database, FOUND) if database else {}
 
-    def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - whoever asks, nothing is told
-        """Nothing: what is owed waits for a server, which knows what it told."""
+    def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - the same for every episode
+        """None: follow-ups wait for a server, which knows what it has delivered."""
         return ()
 
-    def wake_state(self, episode_id: str) -> WakeState | None:  # noqa: ARG002 - whoever asks
-        """Nothing: nobody is woken where no server runs."""
+    def wake_state(self, episode_id: str) -> WakeState | None:  # noqa: ARG002 - the same for every episode
+        """None: without a server no session is woken."""
         return None
 
-    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:  # noqa: ARG002 - whoever asks
-        """Nothing: clients speak to a server."""
+    def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:  # noqa: ARG002 - the same for every episode
+        """None: only a server hears clients."""
         return ()
 
     def claims(self) -> tuple[Claim, ...]:
-        """Every claim that was held when last stored, the oldest first."""
+        """Every claim that was held when last stored, oldest first."""
         with self._opened() as database:
             return claim_rows.held_claims(database) if database else ()
 
@@ -110,21 +107,21 @@ class StoredSessions:
 
     def _refuse_damaged(self) -> None:
         now = stamp(str(self._path))
-        if now == self._whole:
+        if now == self._intact:
             return
         damage = check_integrity(self._path)
         if damage is not None:
-            raise StoreError(f"{self._path} is damaged ({clean(damage, 200)}); majordomus serve ensure keeps it aside")
-        self._whole = now
+            raise StoreError(f"{self._path} is damaged ({clean(damage, 200)}); majordomus serve ensure moves it aside")
+        self._intact = now
 
 
 def _refuse_missing(path: Path) -> None:
     """Raise StoreError unless it is known that nothing was ever stored."""
     stored = had_database(str(path.parent))
     if isinstance(stored, Unknown):
-        raise StoreError(f"{path} is not there, and whether it ever was {stored.reason}")
+        raise StoreError(f"{path} is not there, and it is unknown whether it ever was: {stored.reason}")
     if isinstance(stored, Known) and stored.value:
         raise StoreError(
             f"{path} is gone, although an earlier server had stored sessions, tasks and claims in it; "
-            "put it back, or begin anew with majordomus serve ensure"
+            "put it back, or start afresh with majordomus serve ensure"
         )

@@ -1,6 +1,6 @@
-"""The wakes of every session as they are stored: cadence, outbox and ledger; the only module that knows their SQL.
+"""The stored wakes of every session: cadence, outbox and ledger. No other module knows their SQL.
 
-Nothing is kept in memory but what no other process could read: where each anchor lies by the steady clock.
+Only one thing is kept in memory, since no other process could read it: the time of each anchor by the monotonic clock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class LedgerLine(Wire):
-    """What was counted of one session under one name, and when last; `size` are the bytes that it read with it."""
+    """How often one event was counted for a session, and when last. `size` is the number of bytes that it read with it."""
 
     kind: str
     detail: str
@@ -41,7 +41,7 @@ class LedgerLine(Wire):
 class Wakes:
     """The wakes of one repository's sessions. Safe to use from any thread.
 
-    `steady` gives seconds by a clock that is never set.
+    `steady` is a monotonic clock, in seconds.
     """
 
     def __init__(self, database: Database, steady: Callable[[], float] = time.monotonic) -> None:
@@ -51,19 +51,18 @@ class Wakes:
         self.version = 0
 
     def instant(self, wall: datetime) -> Instant:
-        """The moment that the wall clock gives, by both clocks."""
+        """The present instant by both clocks; `wall` is the time by the wall clock."""
         return Instant(wall, self._steady())
 
     def get(self, session: str) -> WakeState | None:
-        """How the wakes of one session stand; None where nothing happened to it yet."""
+        """The state of one session's wakes. None if nothing has happened to it yet."""
         with self._database.read() as connection:
             return self._get(connection, session)
 
     def open(self) -> dict[str, WakeState]:
-        """How the wakes of the open episodes stand, of each to which something happened, by episode id.
+        """The wakes of the open episodes to which something has happened, by episode id.
 
-        One whose row cannot be read is left out: asked for by itself it raises StoreError, and it keeps no other from
-        being woken.
+        An unreadable row is left out, so that the other episodes are still woken. `get` raises StoreError for it.
         """
         with self._database.read() as connection:
             everybody = _all_paused(connection)
@@ -76,16 +75,16 @@ class Wakes:
             with contextlib.suppress(StoreError):
                 wake_states[row[0]] = self._wake_state(row, everybody)
         for session in list(self._anchors):
-            if session not in wake_states:  # closed meanwhile, and its memory would be kept for ever
+            if session not in wake_states:  # closed meanwhile, and would be kept in memory for ever
                 self._anchors.pop(session, None)
         return wake_states
 
     def change(self, session: str, now: datetime, step: Step, *, durable: bool = False) -> Change:
-        """Do one thing to the wakes of an episode, and count it; one that nothing happened to begins at `now`.
+        """Apply one step to the wakes of an episode, and add to its ledger. If nothing has happened yet, they start `now`.
 
-        `durable` is what a person was told of; without it a power cut may undo the last that a heartbeat did.
+        A step whose result a person has seen is `durable`; otherwise a power cut may undo the last step of a heartbeat.
 
-        Raises NotFoundError where no such episode was ever opened here, UsageError where none can have such an id.
+        Raises NotFoundError if no such episode was ever opened here, UsageError if it is not a valid id.
         """
         instant = self.instant(now)
         with self._database.write(durable=durable) as connection:
@@ -101,31 +100,31 @@ class Wakes:
         return after, entries
 
     def begin_anew(self, session: str, now: datetime) -> None:
-        """Let an interval go by before the next wake of an episode that is open again: nobody missed what was not due."""
+        """Restart the interval of an episode that was reopened: no wake was due while it was closed, so none was missed."""
         if self.get(session) is not None:
             instant = self.instant(now)
             self.change(session, now, lambda wake_state: begun_anew(wake_state, instant))
 
     def pause_all(self, now: datetime) -> None:
-        """Wake no session of the repository any more; where that is so already, it is so since then."""
+        """Pause the wakes of the whole repository. If they are already paused, the time of the first pause is kept."""
         with self._database.write() as connection:
             since = (now - _EPOCH) // _MICROSECOND
             connection.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (_ALL_PAUSED, since))
             self.version += 1
 
     def resume_all(self) -> None:
-        """Wake the sessions of the repository again, but for those that are paused by themselves."""
+        """Resume the wakes of the repository. A session that was paused individually stays paused."""
         with self._database.write() as connection:
             connection.execute("DELETE FROM meta WHERE key = ?", (_ALL_PAUSED,))
             self.version += 1
 
     def all_paused(self) -> datetime | None:
-        """Since when no session of the repository is woken."""
+        """Since when the wakes of the whole repository are paused. None if they are not."""
         with self._database.read() as connection:
             return _all_paused(connection)
 
     def ledger(self, session: str) -> tuple[LedgerLine, ...]:
-        """What was counted of a session, in the order of kinds and details."""
+        """The ledger of a session, sorted by kind and detail."""
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT kind, detail, count, size, last FROM ledger WHERE episode = ? ORDER BY kind, detail", (session,)
@@ -159,7 +158,7 @@ class Wakes:
 
 
 def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> WakeState:
-    """The wakes of an episode to which nothing happened yet; raises UsageError where no episode can have that id."""
+    """The initial wakes of an episode. Raises NotFoundError if it was never opened, UsageError if it is not a valid id."""
     if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (checked_id(session),)).fetchone() is None:
         raise NotFoundError(f"no episode {session} was ever opened here; majordomus episode open opens it")
     return WakeState(anchor=now, all_paused=_all_paused(connection))

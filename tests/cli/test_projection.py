@@ -168,7 +168,7 @@ def test_episode_that_is_not_there(lab: Lab) -> None:
     """An episode that nobody opened is exit code 1, with the command that opens it."""
     done = lab.majordomus("task", "done", "--session", "absent")
     assert (done.returncode, done.stdout) == (1, "")
-    told = "no episode absent is open here; majordomus episode list names those that are"
+    told = "no episode absent is open here; see majordomus episode list"
     assert done.stderr.startswith(f"majordomus: {told}")
     assert "majordomus episode open --session absent" in done.stderr
 

@@ -82,7 +82,7 @@ def test_one_that_is_reopened_is_told_again(place: Place, bug: Path) -> None:
         edit(bug, "done")
         tend(place.service)
         assert owed(place) == [LINE]
-        place.board.told([one.number for one in place.board.follow_ups(ANN)])
+        place.board.mark_delivered([one.number for one in place.board.follow_ups(ANN)])
         edit(bug, "active")
         tend(place.service)
     assert place.call(end_alert, NoticeInputs, slug=bug.stem).detail == f"session {ANN} is told in its next brief"

@@ -35,7 +35,7 @@ def place(lab: Lab) -> Iterator[Woken]:
 def test_first_look(place: Woken) -> None:
     """A look of a session that nobody knows opens it, and tells the line and when it is woken."""
     answer = place.look("busy", provider="claude-code", pid=1)
-    episode = place.board.opened(ANN)
+    episode = place.board.require_open(ANN)
     assert (episode.state, episode.provider, episode.process and episode.process.pid) == ("busy", "claude-code", 1)
     assert "peers 0" in answer.line
     assert answer.prompt is None
@@ -48,14 +48,14 @@ def test_closed_session_is_opened_again(place: Woken) -> None:
     place.look()
     place.board.close(ANN, "ended", place.clock.now)
     place.look()
-    assert place.board.opened(ANN).is_open
+    assert place.board.require_open(ANN).is_open
 
 
 def test_state_of_a_session(place: Woken) -> None:
     """What a session does is known to all others, and one that does the same changes nothing of what was composed."""
     for state in ("idle", "busy", "waiting"):
         place.look(state)
-        assert place.board.opened(ANN).state == state
+        assert place.board.require_open(ANN).state == state
     version = place.board.version
     place.look("waiting")
     assert place.board.version == version
@@ -291,7 +291,7 @@ def test_first_prompt_carries_the_brief(place: Woken) -> None:
     assert "Keep briefed" not in first.context
     assert "[brief]" not in second.context
     assert [answer.bytes for answer in (first, second)] == [len(a.context.encode()) for a in (first, second)]
-    assert place.board.opened(ANN).state == "busy"
+    assert place.board.require_open(ANN).state == "busy"
 
 
 def test_nothing_to_attach(place: Woken) -> None:

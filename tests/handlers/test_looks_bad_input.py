@@ -57,7 +57,7 @@ def test_two_clients_in_two_checkouts(place: Woken) -> None:
     (place.lab.base / "linked/.ai/repo").mkdir(parents=True)
     (place.lab.base / "linked/.ai/repo/policy.yaml").write_text("version: 1\n")
     place.look(pid=1)
-    opened = place.board.opened(ANN)
+    opened = place.board.require_open(ANN)
     prompts = []
     for minute in range(60):
         second = place.look("busy" if minute % 3 else "idle", pid=2, root=linked)
@@ -67,7 +67,7 @@ def test_two_clients_in_two_checkouts(place: Woken) -> None:
             prompts.append(first.prompt)
             place.tell(first.prompt.id, "submitted")
         assert (TWICE in second.line, TWICE in first.line) == (True, True)
-        assert place.board.opened(ANN).model_copy(update={"heard": opened.heard}) == opened
+        assert place.board.require_open(ANN).model_copy(update={"heard": opened.heard}) == opened
         place.after(1)
         place.beat()
     assert len({prompt.id for prompt in prompts}) == len(prompts) == 2
@@ -81,7 +81,7 @@ def test_client_that_goes_on_with_a_session(place: Woken) -> None:
     place.after(3)
     for _ in range(2):
         assert TWICE not in place.look(pid=2).line
-    process = place.board.opened(ANN).process
+    process = place.board.require_open(ANN).process
     assert process is not None
     assert process.pid == 2
     place.board.close(ANN, "its process ended", place.clock.now)
@@ -93,11 +93,11 @@ def test_client_that_goes_on_with_a_session(place: Woken) -> None:
 def test_client_that_cannot_tell_its_process(place: Woken) -> None:
     """Where no process is told nobody is taken for another, and a process that becomes known is noted."""
     place.look()
-    assert place.board.opened(ANN).process is None
+    assert place.board.require_open(ANN).process is None
     place.look(pid=1)
     place.look()
     assert TWICE not in place.look(pid=1).line
-    assert place.board.opened(ANN).process is not None
+    assert place.board.require_open(ANN).process is not None
 
 
 @pytest.mark.parametrize(

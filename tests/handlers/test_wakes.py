@@ -101,7 +101,7 @@ def test_session_by_its_first_letters(place: Woken) -> None:
     assert (told.meant, statuses(place)) == (BOB, {ANN: "on", BOB: "paused"})
     assert wakes_text(told).count("\n") == 1
     for letters in (BOB[:5], "1"):
-        with pytest.raises(NotFoundError, match="majordomus episode list names those that are"):
+        with pytest.raises(NotFoundError, match="is open here; see majordomus episode list"):
             place.wake(letters)
 
 

@@ -206,7 +206,7 @@ def test_a_closed_episode_takes_no_more_orders(server: Server) -> None:
 
 def test_an_unknown_episode_takes_no_orders(server: Server) -> None:
     """Nothing is made up for an id that nobody opened."""
-    with pytest.raises(NotFoundError, match=r"no episode e9 is open here; majordomus episode list"):
+    with pytest.raises(NotFoundError, match=r"no episode e9 is open here; see majordomus episode list"):
         server.board.set_next("e9", "x", NOW)
 
 
@@ -391,11 +391,11 @@ def test_many_threads_at_once_lose_nothing(server: Server, servers: Servers) -> 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE episodes SET state = 'asleep'", "the stored episode of e1 cannot be read: its state is nothing"),
-        ("UPDATE episodes SET since = 'noon'", "its since is nothing that majordomus writes"),
-        ("UPDATE episodes SET process = '{'", "its process is no JSON"),
-        ("UPDATE tasks SET scope = 'src'", "the stored task of e1 cannot be read: its scope is no JSON"),
-        ("UPDATE tasks SET scope = '{}'", "its scope is nothing that majordomus writes"),
+        ("UPDATE episodes SET state = 'asleep'", "the stored episode of e1 cannot be read: its state is not a value"),
+        ("UPDATE episodes SET since = 'noon'", "its since is not a value that majordomus writes"),
+        ("UPDATE episodes SET process = '{'", "its process is not JSON"),
+        ("UPDATE tasks SET scope = 'src'", "the stored task of e1 cannot be read: its scope is not JSON"),
+        ("UPDATE tasks SET scope = '{}'", "its scope is not a value that majordomus writes"),
         ("UPDATE episodes SET branch = CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
     ],
 )

@@ -122,7 +122,7 @@ def test_who_only_reads_cannot_write(path: Path) -> None:
     with opened(path, 1):
         pass
     with opened(path) as database:
-        with pytest.raises(StoreError, match="was opened to be read only"), database.write():
+        with pytest.raises(StoreError, match="was opened read-only"), database.write():
             pass
         with pytest.raises(StoreError, match="readonly"), database.read() as connection:
             connection.execute(PUT, ("a",))
@@ -257,7 +257,7 @@ def a_folder(path: Path) -> None:
 WRONG: list[tuple[Callable[[Path], None], str]] = [
     (not_a_database, r"file is not a database.*move the file away and run majordomus serve ensure"),
     (of_a_newer_version, r"has schema 3 and this majordomus knows 2; use the newer majordomus, or move the file away"),
-    (of_another_program, r"is no database of majordomus; move it away and run majordomus serve ensure"),
+    (of_another_program, r"is not a database of majordomus; move it away and run majordomus serve ensure"),
     (a_folder, r"unable to open database file|disk I/O error"),
 ]
 
@@ -292,7 +292,7 @@ def test_a_truncated_database_is_a_sentence(path: Path) -> None:
 def test_a_file_emptied_by_another_is_not_taken_for_nothing_stored(path: Path) -> None:
     """A reader of an empty file says that it is no database; a writer makes it one again."""
     path.touch()
-    with pytest.raises(StoreError, match="is no database of majordomus"), opened(path):
+    with pytest.raises(StoreError, match="is not a database of majordomus"), opened(path):
         pass
     with opened(path, 1) as database:
         put(database, "a")
@@ -459,7 +459,5 @@ def test_a_path_that_is_too_long_for_sqlite_is_told(tmp_path: Path) -> None:
         if length <= MOST_PATH_BYTES:
             Database(path, epoch=1).close()
         else:
-            with pytest.raises(
-                StoreError, match=r"is a path of 491 bytes, and SQLite opens none of more than 490; move"
-            ):
+            with pytest.raises(StoreError, match=r"is a path of 491 bytes, and SQLite allows at most 490; move"):
                 Database(path, epoch=1)

@@ -66,7 +66,7 @@ def test_at_most_once_a_second(place: Place, client: subprocess.Popen[bytes]) ->
     kill(client)
     judge.refresh()
     assert place.episode() is not None
-    judge.look()
+    judge.close_ended()
     assert place.episode() is None
 
 

@@ -50,11 +50,11 @@ def test_what_is_owed_waits_until_it_is_told(path: Path) -> None:
             board.follow_up("ann", "/r", text, NOW)
             versions.append(board.version)
         first, _ = board.follow_ups("ann")
-        board.told([first.number])
+        board.mark_delivered([first.number])
         versions.append(board.version)
         assert texts(board, "ann") == ["two"]
         assert len({*versions}) == 4
-        board.told([first.number, 999])
+        board.mark_delivered([first.number, 999])
         assert texts(board, "ann") == ["two"]
 
 
@@ -86,7 +86,7 @@ def test_next_server_knows_it(path: Path) -> None:
         enter(board, "ann")
         for text in ("one", "two"):
             board.follow_up("ann", "/r", text, NOW)
-        board.told([board.follow_ups("ann")[0].number])
+        board.mark_delivered([board.follow_ups("ann")[0].number])
     with board_of(path, epoch=2) as board:
         assert texts(board, "ann") == ["two"]
     assert StoredSessions(path).follow_ups("ann") == ()

@@ -90,7 +90,10 @@ def test_a_file_that_is_moved_in_the_midst_of_a_write(change: Callable[[Path], N
             connection.execute(PUT, ("late",))
             change(path)
 
-    with contextlib.closing(Database(path, 2)) as database, pytest.raises(StoreError, match="is not known"):
+    with (
+        contextlib.closing(Database(path, 2)) as database,
+        pytest.raises(StoreError, match="it is unknown whether this was stored"),
+    ):
         write(database)
 
 
@@ -135,7 +138,7 @@ def _scramble(path: Path) -> None:
     [
         (_truncate, "was empty"),
         (_cut, "was damaged"),
-        (lambda path: path.write_bytes(b"no database, " * 500), "was no database"),
+        (lambda path: path.write_bytes(b"no database, " * 500), "was not a database"),
         (_scramble, "was damaged"),
         (lambda path: os.truncate(path, 50), "was damaged"),
     ],

@@ -145,7 +145,7 @@ def test_every_row_is_kept(path: Path) -> None:
     """Episodes, tasks, claims, follow-ups, wakes, ledger and the pause of all are what they were."""
     with opened(path) as database:
         board = Board(database)
-        ann = board.opened("ann")
+        ann = board.require_open("ann")
         assert (ann.branch, ann.since, ann.process and ann.process.pid) == ("main", AT, 7)
         assert board.ended()["bob"].at == AT
         assert (board.tasks()["ann"].title, board.tasks()["ann"].next_action) == ("mend the login", "run the tests")
