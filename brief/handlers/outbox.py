@@ -8,7 +8,16 @@ from datetime import datetime, timedelta
 from brief.core.model.brief import EpisodeState
 from brief.core.model.wire import Wire
 from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, wake_status
-from brief.core.wakes.state import Change, Outcome, Prompt, WakeState, offered, recomposed, tidied, told_outcome
+from brief.core.wakes.state import (
+    Change,
+    Outcome,
+    Prompt,
+    WakeState,
+    offer_prompt,
+    recompose_prompt,
+    record_outcome,
+    tidy_outbox,
+)
 from brief.handlers.aside import aside
 from brief.handlers.waking import composed_wake
 from brief.request import RequestContext
@@ -39,7 +48,7 @@ async def handed_out(
     session, wakes = here.query.session or "", service.board.wakes
 
     def tidy(wake_state: WakeState) -> Change:
-        return tidied(wake_state, rules, wakes.instant(service.now()), is_idle=state is EpisodeState.IDLE)
+        return tidy_outbox(wake_state, rules, wakes.instant(service.now()), is_idle=state is EpisodeState.IDLE)
 
     wake_state, _ = await in_thread(lambda: wakes.change(session, service.now(), tidy))
     waits = wake_state.prompt is not None and wake_state.prompt.offered is None
@@ -63,10 +72,10 @@ def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[Wak
     taken: list[Prompt] = []
 
     def take(wake_state: WakeState) -> Change:
-        after, _ = recomposed(wake_state, fresh)
+        after, _ = recompose_prompt(wake_state, fresh)
         if after.prompt is not None and after.prompt.offered is None:
             taken.append(after.prompt)
-        return offered(after, service.now())
+        return offer_prompt(after, service.now())
 
     wake_state, _ = service.board.wakes.change(session, service.now(), take)
     return wake_state, PromptToSubmit(id=taken[0].id, text=taken[0].text) if taken else None
@@ -92,7 +101,7 @@ def concluded(service: RepositoryService, session: str, prompt_id: str | None, o
 
     def tell(wake_state: WakeState) -> Change:
         named = prompt_id or (wake_state.prompt.id if wake_state.prompt else "")
-        after, entries = told_outcome(wake_state, named, outcome, service.board.wakes.instant(service.now()))
+        after, entries = record_outcome(wake_state, named, outcome, service.board.wakes.instant(service.now()))
         if entries and outcome == "submitted" and wake_state.prompt is not None:
             delivered.append(wake_state.prompt)
         return after, entries

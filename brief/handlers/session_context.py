@@ -18,7 +18,7 @@ from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Shown
 from brief.core.text.brief_digest import facts
 from brief.core.text.sanitize import wire
-from brief.core.wakes.state import Entry, Step, briefed
+from brief.core.wakes.state import Entry, Step, record_brief
 from brief.handlers.archiving import archive_expired
 from brief.handlers.aside import aside
 from brief.notices.read_receipts import mark_seen, seen
@@ -82,7 +82,9 @@ async def brief_told(service: RepositoryService, request: RequestContext, channe
         if service.context.absence is None:
             now = service.board.wakes.instant(service.now())
             size, told = _size(context), facts(brief)
-            notes.extend(_steps(service, session, lambda wake_state: briefed(wake_state, channel, size, told, now)))
+            notes.extend(
+                _steps(service, session, lambda wake_state: record_brief(wake_state, channel, size, told, now))
+            )
     return Briefed(context, brief)
 
 

@@ -14,7 +14,7 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span
 from brief.core.wakes.rules import WakeStatus, wake_status
-from brief.core.wakes.state import Change, WakeState, prompted, queued, unchanged, withdrawn
+from brief.core.wakes.state import Change, WakeState, queue_prompt, record_person_prompt, unchanged, withdraw_prompt
 from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.outbox import due_at
 from brief.handlers.waking import composed_wake, rules_for, rules_of
@@ -217,11 +217,11 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
         service.board.wakes.pause_all(service.now())
         for session in service.board.wakes.open():
             service.board.wakes.change(
-                session, service.now(), lambda wake_state: withdrawn(wake_state, WakeStatus.PAUSED)
+                session, service.now(), lambda wake_state: withdraw_prompt(wake_state, WakeStatus.PAUSED)
             )
 
     def pause(wake_state: WakeState) -> Change:
-        after, entries = withdrawn(wake_state, WakeStatus.PAUSED)
+        after, entries = withdraw_prompt(wake_state, WakeStatus.PAUSED)
         return replace(after, paused=wake_state.paused or service.now()), entries
 
     return await _changed(service, asked, everybody, pause)
@@ -261,7 +261,13 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
 
     def queue(wake_state: WakeState) -> Change:
         _refuse(service, wake_state, request)
-        return queued(prompted(wake_state)[0], prompt, 0, rules_of(request), service.board.wakes.instant(service.now()))
+        return queue_prompt(
+            record_person_prompt(wake_state)[0],
+            prompt,
+            0,
+            rules_of(request),
+            service.board.wakes.instant(service.now()),
+        )
 
     def work() -> AllWakes:
         service.board.wakes.change(session, service.now(), queue, durable=True)

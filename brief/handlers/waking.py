@@ -10,7 +10,7 @@ from datetime import datetime
 
 from brief.core.text.brief_digest import facts
 from brief.core.wakes.rules import Rules, WakeStatus, rules, wake_status
-from brief.core.wakes.state import Prompt, owes_with_prompt, prompted
+from brief.core.wakes.state import Prompt, is_brief_owed, record_person_prompt
 from brief.core.wakes.wake_text import wake_text
 from brief.handlers.session_context import shown_to
 from brief.policy import switch_reason
@@ -90,5 +90,5 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
 def owes_brief(service: RepositoryService, request: RequestContext) -> bool:
     """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
     now = service.board.wakes.instant(service.now())
-    wake_state, _ = service.board.wakes.change(request.query.session or "", now.wall, prompted)
-    return owes_with_prompt(wake_state, rules_of(request), now)
+    wake_state, _ = service.board.wakes.change(request.query.session or "", now.wall, record_person_prompt)
+    return is_brief_owed(wake_state, rules_of(request), now)

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from brief.core.model.errors import NotFoundError, StoreError
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import checked_id
-from brief.core.wakes.rules import Instant, settled
-from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, begun_anew
+from brief.core.wakes.rules import Instant, settle_anchor
+from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, restart_interval
 from brief.sessions.database import Database
 
 _WAKING = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
@@ -90,7 +90,7 @@ class Wakes:
         with self._database.write(durable=durable) as connection:
             before = self._get(connection, session)
             known = before or _begun(connection, session, instant)
-            after, entries = step(replace(known, anchor=settled(known.anchor, instant)))
+            after, entries = step(replace(known, anchor=settle_anchor(known.anchor, instant)))
             if after != before:
                 _put(connection, session, after)
                 self._anchors[session] = after.anchor
@@ -103,7 +103,7 @@ class Wakes:
         """Restart the interval of an episode that was reopened: no wake was due while it was closed, so none was missed."""
         if self.get(session) is not None:
             instant = self.instant(now)
-            self.change(session, now, lambda wake_state: begun_anew(wake_state, instant))
+            self.change(session, now, lambda wake_state: restart_interval(wake_state, instant))
 
     def pause_all(self, now: datetime) -> None:
         """Pause the wakes of the whole repository. If they are already paused, the time of the first pause is kept."""

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from brief.core.policy.names import POLICY_FILE
 from brief.core.policy.settings import Settings, expects
 from brief.core.policy.validate import Fault
-from brief.core.text.spelling import kind, spell, told
+from brief.core.text.spelling import describe_value, kind, spell
 from brief.support.files import Stamp, stamp
 
 _REMEDY = "set TZ or the policy's timezone to a name such as Europe/Prague"
@@ -76,7 +76,7 @@ def _machine_doubt(declared: str | None, etc: str, _timezone: Stamp | None, loca
     named = next(_names(environ, Path(etc)), "")
     used = f"so {machine_zone(environ, Path(etc)).key} is used; {_REMEDY}"
     if declared is not None and find_zone(named) is None:
-        return f"TZ is {told(declared)}, which is not the IANA name of a zone, {used}"
+        return f"TZ is {describe_value(declared)}, which is not the IANA name of a zone, {used}"
     if declared is None and localtime is not None and not any(map(find_zone, _names(environ, Path(etc)))):
         return f"{etc}/localtime is not a link to a named zone, {used}"
     return None
@@ -98,5 +98,5 @@ def _after_zoneinfo(path: str) -> str:
 
 def _fault(wanted: str, machine: str) -> Fault:
     used = f"the machine's zone {machine} is used"
-    sentence = f"{POLICY_FILE}: timezone is {told(wanted)}; write {expects('timezone')}; {used}"
+    sentence = f"{POLICY_FILE}: timezone is {describe_value(wanted)}; write {expects('timezone')}; {used}"
     return Fault(POLICY_FILE, "timezone", spell(wanted), kind(wanted), sentence)

@@ -14,7 +14,7 @@ import pytest
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import NotFoundError, StoreError, SupersededError
 from brief.core.wakes.rules import MINUTE, Instant, Rules
-from brief.core.wakes.state import Change, Entry, Prompt, WakeState, queued, told_outcome, unchanged
+from brief.core.wakes.state import Change, Entry, Prompt, WakeState, queue_prompt, record_outcome, unchanged
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
@@ -56,7 +56,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def queue(wake_state: WakeState) -> Change:
     """A prompt is put into the outbox."""
-    return queued(wake_state, PROMPT, 0, RULES, wake_state.anchor)
+    return queue_prompt(wake_state, PROMPT, 0, RULES, wake_state.anchor)
 
 
 def count(entries: tuple[Entry, ...], wake_state: WakeState) -> Change:
@@ -157,7 +157,9 @@ def test_thousands_of_sessions(server: Server, monkeypatch: pytest.MonkeyPatch) 
             entries = (Entry("wake", outcome), Entry("injected", "mod", size=9))
             server.wakes.change(name, NOW, partial(count, entries))
         server.board.close(name, "ended", NOW + number * MINUTE)
-        server.wakes.change(name, NOW, lambda wake_state: told_outcome(wake_state, "p", "submitted", wake_state.anchor))
+        server.wakes.change(
+            name, NOW, lambda wake_state: record_outcome(wake_state, "p", "submitted", wake_state.anchor)
+        )
     with server.database.read() as connection:
         counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("wakes", "ledger")]
     assert counts == [5, 5 * 5]

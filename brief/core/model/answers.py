@@ -1,4 +1,4 @@
-"""The answers that are no model of their own: a document that is rendered already, and why there is none."""
+"""Answers without a model of their own: a rendered document, or the reason why there is no answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from brief.core.model.wire import Wire
 
 
 class Rendered(Wire):
-    """An answer that is a document already. `in_full` tells whether all that it speaks of was read."""
+    """An answer that is already rendered. `in_full` is whether everything it covers was read."""
 
     body: bytes
     media_type: str
@@ -14,7 +14,7 @@ class Rendered(Wire):
 
 
 class Problem(Wire):
-    """Why a call was not answered: a sentence, its kind, and the exit code of a command that meets it."""
+    """Why a call was not answered: a sentence, its kind, and the exit code for the command."""
 
     error: str
     kind: str

@@ -204,7 +204,7 @@ class AlertsData(Wire):
     """The notices shown, the number not shown, and the files that could not be read.
 
     `upcoming` are the notices that are not due yet, the next first. Only a list of reminders has them.
-    `acknowledged` are the notices that the asking session has acknowledged, which it is not told again.
+    `acknowledged` are the notices that the asking session has acknowledged, which it is not shown again.
     """
 
     shown: tuple[ShownNotice, ...]

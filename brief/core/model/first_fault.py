@@ -1,4 +1,4 @@
-"""What is wrong with a document that a model refuses, in few words and without the value, which may be anybody's."""
+"""Describe why a model refused a document, briefly and without the value, which may contain anybody's text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 
 class FirstFault(NamedTuple):
-    """Where the first fault is, by the keys that lead there, empty for the whole document, and what is wrong."""
+    """The first fault: its dotted key, empty for the whole document, and a message."""
 
     where: str
     message: str
@@ -19,6 +19,6 @@ class FirstFault(NamedTuple):
 
 
 def first_fault(error: ValidationError) -> FirstFault:
-    """The first fault of those that a model found."""
+    """The first of the faults that a model found."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return FirstFault(".".join(map(str, fault["loc"])), fault["msg"])

@@ -186,9 +186,9 @@ def judge_worktrees(
 ) -> Finding:
     """Check the checkouts that git lists: `lost` are gone or prunable, `locked` are locked and their folder is away.
 
-    `unlisted` are the entries that git skips without a word, `unread` is why that cannot be told.
-    A folder may be away because its drive is not mounted, which is what a lock is for: it is no fault, and no advice may
-    cost its record. Nobody can tell a drive that is not mounted from a folder that was deleted.
+    `unlisted` are the entries that git silently skips; `unread` is why these are unknown. A locked folder may be away because
+    its drive is not mounted, which is what locking is for. That is not a fault, and no advice may destroy its record, since an
+    unmounted drive cannot be distinguished from a deleted folder.
     """
     away = f"{_some(locked)} locked, with the folder away as on a drive that is not mounted" if locked else ""
     if unread is not None:

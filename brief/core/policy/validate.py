@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from brief.core.policy.names import POLICY_FILE, SWITCH
 from brief.core.policy.settings import KEYS, RULE, SECTIONS, Settings, default, expects
 from brief.core.text.sanitize import clean
-from brief.core.text.spelling import kind, spell, told
+from brief.core.text.spelling import describe_value, kind, spell
 
 MOST_UNKNOWN = 20
 """The number of unknown keys that are named. The rest are counted."""
@@ -117,7 +117,7 @@ class _Sieve:
             self._fall_back(key)
         holds = "the last good values of its keys apply" if kept else "the defaults of its keys apply"
         example = inner[0].removeprefix(f"{section}.")
-        says = told(value, self.spelled.get(section))
+        says = describe_value(value, self.spelled.get(section))
         self._fault(
             section, value, f"{section} is {says}; write keys such as {example} under it, or remove it; {holds}"
         )
@@ -147,7 +147,7 @@ class _Sieve:
 
     def _refuse(self, key: str, shown: str, value: object, spelling: str | None) -> None:
         self._fall_back(key)
-        says = told(value, spelling)
+        says = describe_value(value, spelling)
         self._fault(key, value, f"{shown} is {says}; write {expects(key)}; {self._holds(key)}", spelling)
 
     def _break_rule(self, error: ErrorDetails) -> None:

@@ -16,11 +16,11 @@ from brief.core.model.level import Level
 
 def facts(brief: Brief) -> str:
     """The digest of a brief's facts."""
-    told = [[section.name, section.status, _told(section.data)] for section in brief.sections]
+    known = [[section.name, section.status, _facts_of(section.data)] for section in brief.sections]
     owed = [
         row.text for section in brief.sections if section.name == "state" for row in section.rows if _is_owed(row.level)
     ]
-    text = json.dumps([told, owed], ensure_ascii=True, sort_keys=True, default=str)
+    text = json.dumps([known, owed], ensure_ascii=True, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -28,7 +28,7 @@ def _is_owed(level: Level) -> bool:
     return level is not Level.NORMAL
 
 
-def _told(data: Any) -> Any:
+def _facts_of(data: Any) -> Any:
     match data:
         case PeersData(boards=boards, peers=peers):
             known = [[one.episode, one.task, one.branch, one.checkout, one.scope] for one in peers]

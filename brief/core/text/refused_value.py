@@ -1,4 +1,4 @@
-"""Why a value of an input was refused, as a clause for a person that says what to give instead."""
+"""Describe why an input value was refused, and what to give instead."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _BOUNDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def describe_refusal(error: Mapping[str, Any]) -> str:
-    """The clause for one of pydantic's `errors()`, to follow the name and the value; its own words for other kinds."""
+    """A clause for one of pydantic's `errors()`, to follow the name and value. Other kinds keep pydantic's own words."""
     bound = _BOUNDS.get(error["type"])
     return f"is refused: {error['msg']}" if bound is None else bound(error.get("ctx", {}))

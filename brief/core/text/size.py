@@ -1,10 +1,10 @@
-"""The size of a text, as those who bound it count."""
+"""Measure a text in the units of those who limit it."""
 
 from __future__ import annotations
 
 
 def utf16_units(text: str) -> int:
-    """The characters of a text as a client in JavaScript counts them: in UTF-16."""
+    """The characters of a text in UTF-16 code units, as a JavaScript client counts them."""
     return len(text.encode("utf-16-le")) // 2
 
 

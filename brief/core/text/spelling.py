@@ -44,7 +44,7 @@ def spell(value: object) -> str:
             return json.dumps(value)
 
 
-def told(value: object, spelling: str | None = None) -> str:
+def describe_value(value: object, spelling: str | None = None) -> str:
     """A value followed by its type, as in `"20" (text)`. Null has no type."""
     if value is None:
         return "null"

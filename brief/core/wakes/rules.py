@@ -76,21 +76,21 @@ class Cadence:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueWake:
     """Queue a wake that is due. `missed` further intervals passed while nobody could queue theirs."""
 
     missed: int
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class SkipWakes:
     """Skip `count` wakes that were due, and why."""
 
     why: Skip
     count: int
 
 
-Verdict = Queue | Pass | None
+Verdict = QueueWake | SkipWakes | None
 """What the schedule does at a moment. None if nothing is due or waking is off."""
 
 
@@ -116,7 +116,7 @@ def elapsed(anchor: Instant, now: Instant) -> timedelta:
     return max(NOTHING, by_wall, timedelta(seconds=now.steady - anchor.steady))
 
 
-def due(anchor: Instant, interval: timedelta, now: Instant) -> int:
+def count_due(anchor: Instant, interval: timedelta, now: Instant) -> int:
     """How many whole intervals have passed since `anchor`; 0 means that no wake is due. `interval` is above zero."""
     return elapsed(anchor, now) // interval
 
@@ -126,12 +126,12 @@ def remaining(anchor: Instant, interval: timedelta, now: Instant) -> timedelta:
     return max(NOTHING, interval - elapsed(anchor, now))
 
 
-def settled(anchor: Instant, now: Instant) -> Instant:
+def settle_anchor(anchor: Instant, now: Instant) -> Instant:
     """The anchor by both clocks of this process, and never ahead of the wall clock."""
     return anchor if anchor.steady is not None else now.before(elapsed(anchor, now))
 
 
-def passed(anchor: Instant, interval: timedelta, now: Instant) -> Instant:
+def skip_due_intervals(anchor: Instant, interval: timedelta, now: Instant) -> Instant:
     """The anchor after the wakes that are due are dealt with. It keeps the started interval, so the rhythm stays."""
     return now.before(elapsed(anchor, now) % interval)
 
@@ -152,7 +152,7 @@ def wake_status(cadence: Cadence, rules: Rules) -> WakeStatus:
     return WakeStatus.ON
 
 
-def is_called(anchor: Instant, called: datetime | None, now: Instant) -> bool:
+def is_follow_up_due(anchor: Instant, called: datetime | None, now: Instant) -> bool:
     """Whether a follow-up is due to the session since its last brief. It then wakes the session at once, and only once.
 
     After the wall clock was set back, a follow-up may lie in the future and would be newer than every brief. It waits for
@@ -166,15 +166,15 @@ def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | Non
 
     `called` is since when a follow-up is due to the session, which ends the interval early.
     """
-    count = due(cadence.anchor, rules.interval, now)
+    count = count_due(cadence.anchor, rules.interval, now)
     stands = wake_status(cadence, rules)
-    if stands is WakeStatus.ON and not cadence.waiting and is_called(cadence.anchor, called, now):
-        return Queue(max(0, count - 1))
+    if stands is WakeStatus.ON and not cadence.waiting and is_follow_up_due(cadence.anchor, called, now):
+        return QueueWake(max(0, count - 1))
     if count == 0 or stands is WakeStatus.OFF:
         return None
     if stands is not WakeStatus.ON:
-        return Pass(_SKIPS[stands], count)
-    return Pass(Skip.WAITING, count) if cadence.waiting else Queue(count - 1)
+        return SkipWakes(_SKIPS[stands], count)
+    return SkipWakes(Skip.WAITING, count) if cadence.waiting else QueueWake(count - 1)
 
 
 def is_news(rules: Rules, told: str | None, facts: str) -> bool:
@@ -189,7 +189,7 @@ def is_owed_with_prompt(cadence: Cadence, rules: Rules, now: Instant, briefed: d
     """
     if briefed is None:
         return True
-    is_over = cadence.waiting or due(cadence.anchor, rules.interval, now) > 0
+    is_over = cadence.waiting or count_due(cadence.anchor, rules.interval, now) > 0
     return rules.on and (is_over or abs(now.wall - briefed) >= rules.interval)
 
 

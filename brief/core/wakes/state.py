@@ -15,15 +15,15 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.wakes.rules import (
     Cadence,
     Instant,
-    Pass,
-    Queue,
+    QueueWake,
     Rules,
     Skip,
+    SkipWakes,
     WakeStatus,
-    is_called,
+    is_follow_up_due,
     is_news,
     is_owed_with_prompt,
-    passed,
+    skip_due_intervals,
     verdict,
     wake_status,
 )
@@ -107,15 +107,17 @@ def unchanged(wake_state: WakeState) -> Change:
 # ---------------------------------------------------------------- the schedule
 
 
-def queued(wake_state: WakeState, prompt: Prompt, missed: int, rules: Rules, now: Instant) -> Change:
+def queue_prompt(wake_state: WakeState, prompt: Prompt, missed: int, rules: Rules, now: Instant) -> Change:
     """Put a prompt into the outbox. It makes up for the intervals that were missed, which are counted."""
     entries = [Entry("wake", "queued")]
     if missed:
         entries += [Entry("wake", "made up"), Entry("skipped", Skip.MISSED, missed)]
-    return replace(wake_state, prompt=prompt, anchor=passed(wake_state.anchor, rules.interval, now)), tuple(entries)
+    return replace(wake_state, prompt=prompt, anchor=skip_due_intervals(wake_state.anchor, rules.interval, now)), tuple(
+        entries
+    )
 
 
-def beat(
+def run_schedule(
     wake_state: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None
 ) -> Change:
     """Let the schedule act. Nothing happens if a wake is due and its `prompt` is not composed yet.
@@ -123,37 +125,39 @@ def beat(
     A follow-up that is due (`called`) is always news, whatever the facts.
     """
     match verdict(wake_state.cadence, rules, now, called):
-        case Pass(why, count):
-            return skipped(wake_state, why, count, rules, now)
-        case Queue(missed) if prompt is not None:
-            if not (is_called(wake_state.anchor, called, now) or is_news(rules, wake_state.told, prompt.facts)):
-                return skipped(wake_state, Skip.UNCHANGED, missed + 1, rules, now)
-            return queued(wake_state, prompt, missed, rules, now)
+        case SkipWakes(why, count):
+            return skip_wakes(wake_state, why, count, rules, now)
+        case QueueWake(missed) if prompt is not None:
+            if not (is_follow_up_due(wake_state.anchor, called, now) or is_news(rules, wake_state.told, prompt.facts)):
+                return skip_wakes(wake_state, Skip.UNCHANGED, missed + 1, rules, now)
+            return queue_prompt(wake_state, prompt, missed, rules, now)
     return unchanged(wake_state)
 
 
-def skipped(wake_state: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
+def skip_wakes(wake_state: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
     """Skip wakes that were due, and count them."""
-    return replace(wake_state, anchor=passed(wake_state.anchor, rules.interval, now)), (Entry("skipped", why, count),)
+    return replace(wake_state, anchor=skip_due_intervals(wake_state.anchor, rules.interval, now)), (
+        Entry("skipped", why, count),
+    )
 
 
-def withdrawn(wake_state: WakeState, why: str) -> Change:
+def withdraw_prompt(wake_state: WakeState, why: str) -> Change:
     """Take a waiting prompt out of the outbox. A client that already has the prompt may submit it and report so."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
         return unchanged(wake_state)
     return replace(wake_state, prompt=None), (Entry("wake", f"withdrawn: {why}"),)
 
 
-def begun_anew(wake_state: WakeState, now: Instant) -> Change:
+def restart_interval(wake_state: WakeState, now: Instant) -> Change:
     """Withdraw a waiting prompt and start a new interval, since waking is off or the session was closed."""
-    after, entries = withdrawn(wake_state, "off")
+    after, entries = withdraw_prompt(wake_state, "off")
     return replace(after, anchor=now), entries
 
 
 # ---------------------------------------------------------------- the outbox
 
 
-def recomposed(wake_state: WakeState, prompt: Prompt) -> Change:
+def recompose_prompt(wake_state: WakeState, prompt: Prompt) -> Change:
     """Replace the text of the waiting prompt with a newer one."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
         return unchanged(wake_state)
@@ -163,7 +167,7 @@ def recomposed(wake_state: WakeState, prompt: Prompt) -> Change:
     return replace(wake_state, prompt=fresh), ()
 
 
-def offered(wake_state: WakeState, now: datetime) -> Change:
+def offer_prompt(wake_state: WakeState, now: datetime) -> Change:
     """Hand the prompt to a client, once."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
         return unchanged(wake_state)
@@ -190,17 +194,17 @@ def expire_lost(wake_state: WakeState, now: Instant) -> Change:
     return unchanged(wake_state)
 
 
-def tidied(wake_state: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
+def tidy_outbox(wake_state: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
     """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
     after, entries = expire_lost(wake_state, now) if is_idle else unchanged(wake_state)
     stands = wake_status(after.cadence, rules)
     if stands is WakeStatus.ON:
         return after, entries
-    after, more = withdrawn(after, stands)
+    after, more = withdraw_prompt(after, stands)
     return after, (*entries, *more)
 
 
-def told_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
+def record_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now: Instant) -> Change:
     """Record the outcome of a prompt. An outcome of a prompt not handed out, or already reported, changes nothing."""
     prompt = wake_state.prompt
     if prompt is None or prompt.id != prompt_id or prompt.offered is None:
@@ -239,12 +243,12 @@ def _failed(wake_state: WakeState, prompt: Prompt, now: Instant) -> WakeState:
 # ---------------------------------------------------------------- prompts of a person, and other channels
 
 
-def prompted(wake_state: WakeState) -> Change:
+def record_person_prompt(wake_state: WakeState) -> Change:
     """Record that a person spoke to the session: the count towards the limit restarts, and a stop by Esc is over."""
     return replace(wake_state, unprompted=0, stopped=False), ()
 
 
-def owes_with_prompt(wake_state: WakeState, rules: Rules, now: Instant) -> bool:
+def is_brief_owed(wake_state: WakeState, rules: Rules, now: Instant) -> bool:
     """Whether a person's prompt carries the brief. It does not while a client holds a wake that carries it."""
     is_in_hand = (
         wake_state.prompt is not None and wake_state.prompt.offered is not None and not is_lost(wake_state, now)
@@ -252,8 +256,8 @@ def owes_with_prompt(wake_state: WakeState, rules: Rules, now: Instant) -> bool:
     return not is_in_hand and is_owed_with_prompt(wake_state.cadence, rules, now, wake_state.briefed)
 
 
-def briefed(wake_state: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
+def record_brief(wake_state: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
     """Record that the session read its brief by another channel. A waiting wake would say nothing new: withdraw it."""
-    after, entries = withdrawn(wake_state, "the brief came otherwise")
+    after, entries = withdraw_prompt(wake_state, "the brief came otherwise")
     after = replace(after, anchor=now, briefed=now.wall, told=facts)
     return after, (*entries, Entry("injected", channel, size=size))

@@ -17,9 +17,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from brief.core.model.errors import MajordomusError
-from brief.core.wakes.rules import NOTHING, Queue, Rules, remaining, verdict
-from brief.core.wakes.state import Entry, Prompt, WakeState, begun_anew, unchanged
-from brief.core.wakes.state import beat as beaten
+from brief.core.wakes.rules import NOTHING, QueueWake, Rules, remaining, verdict
+from brief.core.wakes.state import Entry, Prompt, WakeState, restart_interval, run_schedule, unchanged
 from brief.handlers.waking import composed_wake, rules_in, unwritten_wake, why_untrusted
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.service import RepositoryService
@@ -94,7 +93,7 @@ class Schedule:
 
     def _place(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._service.now())
-        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.called), Queue)
+        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.called), QueueWake)
         left = NOTHING if is_due else remaining(plan.wake_state.anchor, plan.rules.interval, now)
         placed = jobs.next(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
@@ -155,7 +154,7 @@ class Schedule:
             return
         with contextlib.suppress(MajordomusError):
             now = self._wakes.instant(self._service.now())
-            self._wakes.change(session, now.wall, lambda wake_state: begun_anew(wake_state, now))
+            self._wakes.change(session, now.wall, lambda wake_state: restart_interval(wake_state, now))
 
     # ------------------------------------------------------------ a beat
 
@@ -188,9 +187,9 @@ class Schedule:
         called = self._called(session)
         prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
         wake_state, entries = self._wakes.change(
-            session, moment, lambda wake_state: beaten(wake_state, rules, now, prompt, called)
+            session, moment, lambda wake_state: run_schedule(wake_state, rules, now, prompt, called)
         )
-        return checkout if isinstance(verdict(wake_state.cadence, rules, now, called), Queue) else None, entries
+        return checkout if isinstance(verdict(wake_state.cadence, rules, now, called), QueueWake) else None, entries
 
 
 async def _begun(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.text.spelling import kind, spell, spellings, told
+from brief.core.text.spelling import describe_value, kind, spell, spellings
 
 
 def test_each_type_has_a_name_of_its_own() -> None:
@@ -18,8 +18,8 @@ def test_a_value_is_spelled_bounded_and_clean() -> None:
     assert spell("20") == '"20"'
     assert len(spell("x" * 10_000)) <= 61
     assert "\u202e" not in spell("a\u202eb")
-    assert told(None) == "null"
-    assert told({"a": 1, "b": 2}) == "{2 keys} (mapping)"
+    assert describe_value(None) == "null"
+    assert describe_value({"a": 1, "b": 2}) == "{2 keys} (mapping)"
 
 
 def test_the_spelling_of_the_file_is_kept() -> None:

@@ -15,21 +15,21 @@ from brief.core.wakes.rules import (
     NOTHING,
     Cadence,
     Instant,
-    Pass,
-    Queue,
+    QueueWake,
     Rules,
     Skip,
+    SkipWakes,
     WakeStatus,
-    due,
+    count_due,
     elapsed,
-    is_called,
+    is_follow_up_due,
     is_news,
     is_owed_with_prompt,
     may_be_handed_out,
-    passed,
     remaining,
     rules,
-    settled,
+    settle_anchor,
+    skip_due_intervals,
     verdict,
     wake_status,
 )
@@ -57,8 +57,8 @@ intervals = st.integers(1, 1_440).map(lambda minutes: minutes * MINUTE)
 
 def test_nothing_is_due_before_an_interval() -> None:
     """A wake is due a whole interval after the last brief, and not a second sooner."""
-    assert due(ANCHOR, INTERVAL, after(INTERVAL - timedelta(seconds=1))) == 0
-    assert due(ANCHOR, INTERVAL, after(INTERVAL)) == 1
+    assert count_due(ANCHOR, INTERVAL, after(INTERVAL - timedelta(seconds=1))) == 0
+    assert count_due(ANCHOR, INTERVAL, after(INTERVAL)) == 1
     assert remaining(ANCHOR, INTERVAL, after(7 * MINUTE)) == 13 * MINUTE
 
 
@@ -67,7 +67,7 @@ def test_clock_set_back_stalls_nothing(back: timedelta) -> None:
     """R2: a wall clock that is set back by an hour or a day changes nothing of when the next wake is due."""
     now = after(5 * MINUTE, -back)
     assert remaining(ANCHOR, INTERVAL, now) == 15 * MINUTE
-    assert due(ANCHOR, INTERVAL, after(INTERVAL, -back)) == 1
+    assert count_due(ANCHOR, INTERVAL, after(INTERVAL, -back)) == 1
 
 
 @pytest.mark.parametrize("forward", [HOUR, 3 * DAY])
@@ -75,7 +75,7 @@ def test_jump_forward_wakes_once(forward: timedelta) -> None:
     """R1: after a sleep, or a clock set forward, one wake is due, the others are counted, and the next is an interval off."""
     now = after(5 * MINUTE, forward)
     found = verdict(CADENCE, RULES, now)
-    assert found == Queue((forward + 5 * MINUTE) // INTERVAL - 1)
+    assert found == QueueWake((forward + 5 * MINUTE) // INTERVAL - 1)
     assert verdict(replace(CADENCE, anchor=now), RULES, now) is None
     assert remaining(now, INTERVAL, now) == INTERVAL
 
@@ -85,21 +85,21 @@ def test_anchor_of_another_process() -> None:
     stored = Instant(NOW)
     now = Instant(NOW + 7 * MINUTE, 3.0)
     assert remaining(stored, INTERVAL, now) == 13 * MINUTE
-    here = settled(stored, now)
+    here = settle_anchor(stored, now)
     assert here == Instant(NOW, 3.0 - 7 * 60)
-    assert settled(here, Instant(NOW + HOUR, 9.0)) is here
+    assert settle_anchor(here, Instant(NOW + HOUR, 9.0)) is here
 
 
 def test_anchor_ahead_of_the_clock() -> None:
     """A clock that was set back while no server ran stalls the next wake for one interval, and not for longer."""
     now = Instant(NOW - DAY, 3.0)
     assert remaining(Instant(NOW), INTERVAL, now) == INTERVAL
-    assert settled(Instant(NOW), now) == now
+    assert settle_anchor(Instant(NOW), now) == now
 
 
 def test_beat_is_kept() -> None:
     """What is dealt with late leaves the beat where it was."""
-    assert passed(ANCHOR, INTERVAL, after(3 * INTERVAL + 5 * MINUTE)) == after(3 * INTERVAL)
+    assert skip_due_intervals(ANCHOR, INTERVAL, after(3 * INTERVAL + 5 * MINUTE)) == after(3 * INTERVAL)
 
 
 @given(span=spans, set_by=settings_of_clock, interval=intervals)
@@ -114,10 +114,10 @@ def test_never_longer_than_an_interval(span: timedelta, set_by: timedelta, inter
 def test_dealt_with_is_dealt_with(span: timedelta, set_by: timedelta, then: timedelta, interval: timedelta) -> None:
     """Once what is due was dealt with, nothing is due at that moment, and something within an interval, clocks set or not."""
     now = after(span, set_by)
-    anchor = passed(ANCHOR, interval, now)
-    assert due(anchor, interval, now) == 0
+    anchor = skip_due_intervals(ANCHOR, interval, now)
+    assert count_due(anchor, interval, now) == 0
     later = Instant(now.wall + interval + then, (now.steady or 0) + interval.total_seconds() + 0.001)
-    assert due(anchor, interval, later) >= 1
+    assert count_due(anchor, interval, later) >= 1
 
 
 @given(st.lists(st.tuples(st.timedeltas(min_value=NOTHING, max_value=HOUR), st.booleans()), max_size=60), intervals)
@@ -127,8 +127,10 @@ def test_one_wake_an_interval(events: list[tuple[timedelta, bool]], interval: ti
     for span, is_restart in events:
         spent += span
         now = after(spent)
-        anchor = settled(Instant(anchor.wall) if is_restart else anchor, now)
-        if isinstance(verdict(Cadence(anchor), Rules(on=True, interval=interval, limit=0, changed=False), now), Queue):
+        anchor = settle_anchor(Instant(anchor.wall) if is_restart else anchor, now)
+        if isinstance(
+            verdict(Cadence(anchor), Rules(on=True, interval=interval, limit=0, changed=False), now), QueueWake
+        ):
             wakes.append(spent)
             anchor = now
     assert all(later - earlier >= interval for earlier, later in pairwise(wakes))
@@ -141,7 +143,7 @@ def test_clock_that_flaps_floods_nobody(settings: list[timedelta]) -> None:
     anchor, wakes = ANCHOR, 0
     for number, set_by in enumerate(settings):
         now = after(timedelta(seconds=number), set_by - settings[0])
-        if due(anchor, INTERVAL, now):
+        if count_due(anchor, INTERVAL, now):
             wakes, anchor = wakes + 1, now
     highest = [max(settings[: at + 1]) for at in range(len(settings))]
     assert wakes <= len(set(highest))
@@ -169,11 +171,11 @@ def test_what_keeps_a_session_from_being_woken(fields: dict[str, bool | int], on
     assert wake_status(cadence, replace(RULES, on=on)) is stands
     found = verdict(cadence, replace(RULES, on=on), after(INTERVAL))
     if stands is WakeStatus.ON:
-        assert found == Queue(0)
+        assert found == QueueWake(0)
     elif stands is WakeStatus.OFF:
         assert found is None
     else:
-        assert found == Pass(Skip(stands.value), 1)
+        assert found == SkipWakes(Skip(stands.value), 1)
 
 
 def test_no_limit() -> None:
@@ -183,7 +185,7 @@ def test_no_limit() -> None:
 
 def test_never_a_second_while_one_waits() -> None:
     """What is due while a prompt waits is passed over and counted."""
-    assert verdict(replace(CADENCE, waiting=True), RULES, after(INTERVAL)) == Pass(Skip.WAITING, 1)
+    assert verdict(replace(CADENCE, waiting=True), RULES, after(INTERVAL)) == SkipWakes(Skip.WAITING, 1)
 
 
 def test_only_what_changed() -> None:
@@ -229,7 +231,7 @@ def test_rules_of_a_policy() -> None:
 def test_called_once() -> None:
     """What a session waits for wakes it until it had its brief; what a clock dated ahead that was set back since, does not."""
     now = Instant(NOW + MINUTE, 1_060.0)
-    assert is_called(ANCHOR, NOW + MINUTE, now)
-    assert not is_called(ANCHOR, NOW, now)
-    assert not is_called(ANCHOR, None, now)
-    assert not is_called(ANCHOR, NOW + DAY, now)
+    assert is_follow_up_due(ANCHOR, NOW + MINUTE, now)
+    assert not is_follow_up_due(ANCHOR, NOW, now)
+    assert not is_follow_up_due(ANCHOR, None, now)
+    assert not is_follow_up_due(ANCHOR, NOW + DAY, now)

@@ -12,12 +12,12 @@ from brief.core.model.brief import EpisodeState
 from brief.core.wakes.rules import (
     MINUTE,
     Instant,
-    Queue,
+    QueueWake,
     Rules,
     WakeStatus,
-    due,
+    count_due,
     may_be_handed_out,
-    settled,
+    settle_anchor,
     verdict,
     wake_status,
 )
@@ -26,18 +26,18 @@ from brief.core.wakes.state import (
     Outcome,
     Prompt,
     WakeState,
-    beat,
-    begun_anew,
-    briefed,
+    is_brief_owed,
     is_lost,
-    offered,
-    owes_with_prompt,
-    prompted,
-    queued,
-    recomposed,
-    tidied,
-    told_outcome,
-    withdrawn,
+    offer_prompt,
+    queue_prompt,
+    recompose_prompt,
+    record_brief,
+    record_outcome,
+    record_person_prompt,
+    restart_interval,
+    run_schedule,
+    tidy_outbox,
+    withdraw_prompt,
 )
 from samples import NOW
 
@@ -81,7 +81,7 @@ class Session(RuleBasedStateMachine):
 
     def known(self) -> WakeState:
         """The session as the process that now runs reads it."""
-        return replace(self.wake_state, anchor=settled(self.wake_state.anchor, self.now))
+        return replace(self.wake_state, anchor=settle_anchor(self.wake_state.anchor, self.now))
 
     def prompt(self, facts: str) -> Prompt:
         """A prompt, composed now."""
@@ -117,7 +117,7 @@ class Session(RuleBasedStateMachine):
         """The schedule may not see it before it is switched again."""
         self.policy = replace(self.policy, on=on)
         if seen:
-            self.happens(begun_anew(self.known(), self.now))
+            self.happens(restart_interval(self.known(), self.now))
 
     @rule(facts=st.lists(FACTS, min_size=1, max_size=4), outcome=st.none() | OUTCOMES, short_by=st.integers(0, 15))
     def intervals_go_by(self, facts: list[str], outcome: Outcome | None, short_by: int) -> None:
@@ -141,14 +141,14 @@ class Session(RuleBasedStateMachine):
     @rule(facts=FACTS)
     def beat(self, facts: str) -> None:
         """The schedule looks whether something is due; what is due is done with."""
-        self.happens(beat(self.known(), self.policy, self.now, None))
-        if isinstance(verdict(self.wake_state.cadence, self.policy, self.now), Queue):
+        self.happens(run_schedule(self.known(), self.policy, self.now, None))
+        if isinstance(verdict(self.wake_state.cadence, self.policy, self.now), QueueWake):
             told, prompt = self.wake_state.told, self.prompt(facts)
-            self.happens(beat(self.known(), self.policy, self.now, prompt))
+            self.happens(run_schedule(self.known(), self.policy, self.now, prompt))
             if self.wake_state.prompt is prompt:
                 assert not (self.policy.changed and facts == told)
                 self.intervals[prompt.id] = self.policy.interval
-        assert not self.policy.on or due(self.wake_state.anchor, self.policy.interval, self.now) == 0
+        assert not self.policy.on or count_due(self.wake_state.anchor, self.policy.interval, self.now) == 0
 
     @precondition(
         lambda self: self.policy.on and self.wake_state.paused_since is None and self.wake_state.prompt is None
@@ -157,14 +157,14 @@ class Session(RuleBasedStateMachine):
     def wake_now(self, facts: str) -> None:
         """A person asks for a wake."""
         prompt = self.prompt(facts)
-        self.happens(queued(prompted(self.known())[0], prompt, 0, self.policy, self.now))
+        self.happens(queue_prompt(record_person_prompt(self.known())[0], prompt, 0, self.policy, self.now))
         self.intervals[prompt.id] = timedelta(0)
         self.wakes, self.esc = 0, False
 
     @rule(everybody=st.booleans())
     def pause(self, everybody: bool) -> None:
         """Of this session, or of all."""
-        after, entries = withdrawn(self.known(), "paused")
+        after, entries = withdraw_prompt(self.known(), "paused")
         since = self.now.wall
         self.happens((replace(after, all_paused=since) if everybody else replace(after, paused=since), entries))
 
@@ -180,7 +180,7 @@ class Session(RuleBasedStateMachine):
     def look(self, state: EpisodeState, draft: bool, facts: str) -> None:
         """A client asks; what it is handed, it holds."""
         is_idle, had = state is IDLE, self.wake_state.prompt
-        self.happens(tidied(self.known(), self.policy, self.now, is_idle=is_idle))
+        self.happens(tidy_outbox(self.known(), self.policy, self.now, is_idle=is_idle))
         if self.in_hand is not None and self.wake_state.prompt is None and had is not None and had.id == self.in_hand:
             self.costs_a_turn()
         if (
@@ -195,8 +195,8 @@ class Session(RuleBasedStateMachine):
         assert not self.esc
         assert self.policy.limit == 0 or self.wakes < self.policy.limit
         assert self.in_hand is None
-        self.happens(recomposed(self.known(), self.prompt(facts)))
-        self.happens(offered(self.known(), self.now.wall))
+        self.happens(recompose_prompt(self.known(), self.prompt(facts)))
+        self.happens(offer_prompt(self.known(), self.now.wall))
         self.in_hand = self.wake_state.prompt.id
 
     @rule(outcome=OUTCOMES, number=st.integers(0, 50))
@@ -204,14 +204,14 @@ class Session(RuleBasedStateMachine):
         """What is told of a prompt that no client holds changes nothing."""
         if f"p{number}" != self.in_hand:
             known = self.known()
-            assert told_outcome(known, f"p{number}", outcome, self.now) == (known, ())
+            assert record_outcome(known, f"p{number}", outcome, self.now) == (known, ())
 
     @precondition(lambda self: self.in_hand is not None)
     @rule(outcome=OUTCOMES)
     def outcome(self, outcome: Outcome) -> None:
         """The client tells what became of what it holds."""
         prompt_id, self.in_hand = self.in_hand or "", None
-        self.happens(told_outcome(self.known(), prompt_id, outcome, self.now))
+        self.happens(record_outcome(self.known(), prompt_id, outcome, self.now))
         if outcome == "submitted":
             assert self.felt - self.briefed_at >= self.intervals[prompt_id]
             self.in_hand = prompt_id
@@ -228,7 +228,7 @@ class Session(RuleBasedStateMachine):
     def closed_and_opened_again(self) -> None:
         """The session ends, and is resumed."""
         self.in_hand = None
-        self.wake_state = begun_anew(replace(self.known(), prompt=None), self.now)[0]
+        self.wake_state = restart_interval(replace(self.known(), prompt=None), self.now)[0]
 
     # -------------------------------------------------------- the person
 
@@ -236,9 +236,9 @@ class Session(RuleBasedStateMachine):
     def person_speaks(self, facts: str, minutes: int) -> None:
         """With or without the brief, a while later."""
         self.time_goes_by(minutes, 0)
-        self.happens(prompted(self.known()))
+        self.happens(record_person_prompt(self.known()))
         self.wakes, self.esc = 0, False
-        if owes_with_prompt(self.wake_state, self.policy, self.now):
+        if is_brief_owed(self.wake_state, self.policy, self.now):
             self.is_briefed(facts)
 
     @precondition(lambda self: self.in_hand is not None and not is_lost(self.known(), self.now))
@@ -252,7 +252,7 @@ class Session(RuleBasedStateMachine):
     @rule(facts=FACTS)
     def is_briefed(self, facts: str) -> None:
         """By a hook, which is silent where a client looks."""
-        self.happens(briefed(self.known(), "mod", 1, facts, self.now))
+        self.happens(record_brief(self.known(), "mod", 1, facts, self.now))
         self.briefed_at = self.felt
 
     # -------------------------------------------------------- always
