@@ -19,7 +19,7 @@ from typing import Any
 from brief.core.model.errors import DocumentError, PolicyError
 from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
 from brief.core.policy.settings import DEFAULTS, Settings
-from brief.core.policy.validate import Fault, Sifted, sift
+from brief.core.policy.validate import Fault, Validated, validate
 from brief.core.text.spelling import kind, spell, spellings
 from brief.core.yaml.reader import decode, load
 from brief.support.files import stamp
@@ -169,12 +169,12 @@ def _parse(root: str, raw: bytes | None, last: _LastGood) -> tuple[Policy, _Last
     if raw is None:
         return Policy(_NOTHING.settings, (), path, PolicyStatus.ABSENT, frozenset()), _NOTHING
     try:
-        sifted = _sifted(raw, last.values)
+        validated = _validate(raw, last.values)
     except _UnreadableError as error:
         return _unreadable(root, error, last), last
-    settings = Settings.model_validate(sifted.document)
-    status = PolicyStatus.FAULTY if sifted.faults else PolicyStatus.READ
-    return Policy(settings, sifted.faults, path, status, sifted.declared), _LastGood(settings, sifted.values)
+    settings = Settings.model_validate(validated.document)
+    status = PolicyStatus.FAULTY if validated.faults else PolicyStatus.READ
+    return Policy(settings, validated.faults, path, status, validated.declared), _LastGood(settings, validated.values)
 
 
 def _unreadable(root: str, error: _UnreadableError, last: _LastGood) -> Policy:
@@ -183,7 +183,7 @@ def _unreadable(root: str, error: _UnreadableError, last: _LastGood) -> Policy:
     return Policy(last.settings, (fault,), path, PolicyStatus.UNREADABLE, frozenset())
 
 
-def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
+def _validate(raw: bytes, good: Mapping[str, Any]) -> Validated:
     try:
         document = load(raw, limit=LIMIT)
     except DocumentError as error:
@@ -192,12 +192,12 @@ def _sifted(raw: bytes, good: Mapping[str, Any]) -> Sifted:
     if not isinstance(document, dict):
         what = f"{spell(document)} (a {kind(document)})"
         raise _UnreadableError(f"line 1, column 1: the file holds {what}; write keys and values, such as version: 1")
-    sifted = sift(document, last=good)
-    wanted = sifted.values.get("timezone")
+    validated = validate(document, last=good)
+    wanted = validated.values.get("timezone")
     refused = ("timezone",) if wanted is not None and find_zone(wanted) is None else ()
-    if not sifted.faults and not refused:
-        return sifted
-    return sift(document, spelled=spellings(decode(raw, limit=LIMIT)), last=good, refused=refused)
+    if not validated.faults and not refused:
+        return validated
+    return validate(document, spelled=spellings(decode(raw, limit=LIMIT)), last=good, refused=refused)
 
 
 def _bytes(root: Path) -> bytes | None:

@@ -18,7 +18,7 @@ from brief.install.hooks import snippet
 from brief.install.install import Action, Outcome, find, install, remove
 from brief.install.mods import MODS, Scope
 from brief.install.place import Place, place_of
-from brief.install.status import CaptureStatus, Installed, installed, listed, status_text
+from brief.install.status import CaptureStatus, ModStatus, join_words, mod_status, status_text
 from brief.policy import Policy, checked, read_policy, switch_reason
 from brief.support.package_data import mod_folder
 from brief.support.wall_clock import utc_now
@@ -101,7 +101,7 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
     if not named:
         say("hooks: not there: no settings file of the client names one\n")
         return ANSWERED
-    where = "; ".join(f"{one.path} names majordomus {listed(one.commands)}" for one in named)
+    where = "; ".join(f"{one.path} names majordomus {join_words(one.commands)}" for one in named)
     raise UsageError(f"hooks are taken out of the settings by hand, since majordomus writes no settings file: {where}")
 
 
@@ -109,14 +109,14 @@ def show_mods(args: argparse.Namespace) -> int:
     """Tell where the mods are, and what the client makes of them."""
     here = _around(args)
     status = CaptureStatus(
-        mods=tuple(_installed(args, place, here) for place in _places(args, here)),
+        mods=tuple(_mod_status(args, place, here) for place in _places(args, here)),
         settings=find_hook_settings(args.provider, here.root if here else None),
     )
     say(printable_json(status.model_dump_json()) + "\n" if args.format == "json" else paged(status_text(status)))
     return ANSWERED
 
 
-def _installed(args: argparse.Namespace, place: Place, here: Located | None) -> Installed:
+def _mod_status(args: argparse.Namespace, place: Place, here: Located | None) -> ModStatus:
     """What is told of one place. What the client makes of it is asked only where it is ours."""
     found = find(place)
     root = here.root if here else None
@@ -124,7 +124,7 @@ def _installed(args: argparse.Namespace, place: Place, here: Located | None) -> 
     seen = client.examine(place.mod, place.scope, root, folder) if found.is_ours else None
     own = place_of(place.mod, Scope.USER, None)
     instead = str(own.path) if place.scope is Scope.PROJECT and find(own).is_ours and not found.is_ours else None
-    return installed(place, found, _off(place, here), seen, instead)
+    return mod_status(place, found, _off(place, here), seen, instead)
 
 
 def _off(place: Place, here: Located | None) -> str | None:

@@ -19,7 +19,7 @@ SCHEMA: Final = "majordomus.capture/v1"
 _MOST_NAMED = 3
 
 
-class Installed(Wire):
+class ModStatus(Wire):
     """One mod at one place. `changed` names the files that were edited; `off` says why the mod does not act.
 
     `client` is the client's version, `reasons` say why it does not load the mod, and `doubts` what could not be read;
@@ -45,15 +45,15 @@ class CaptureStatus(Wire):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
     schema_: Literal["majordomus.capture/v1"] = Field(default=SCHEMA, alias="schema")
-    mods: tuple[Installed, ...]
+    mods: tuple[ModStatus, ...]
     settings: tuple[HookSettings, ...] = ()
 
 
-def installed(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> Installed:
+def mod_status(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> ModStatus:
     """The record of a mod that was found at a place. `seen` is the client, if it was examined."""
     changed = found.edited(place.mod.marker) if found.is_ours else ()
     ours: Literal["as written", "edited"] = "edited" if changed else "as written"
-    return Installed(
+    return ModStatus(
         mod=place.mod.name,
         provider=place.mod.provider,
         scope=place.scope,
@@ -77,7 +77,7 @@ def status_text(status: CaptureStatus) -> str:
     return "".join(f"{'  ' * depth}{clean(line, 1_000)}\n" for depth, line in lines)
 
 
-def _lines(mod: Installed) -> list[tuple[int, str]]:
+def _lines(mod: ModStatus) -> list[tuple[int, str]]:
     """Each line with its indentation level."""
     title = f"{mod.mod} for the {mod.scope}"
     if mod.state == "absent":
@@ -93,14 +93,14 @@ def _lines(mod: Installed) -> list[tuple[int, str]]:
     return [(0, f"{title}: {state}: {mod.path}"), *off, verdict, *why]
 
 
-def _loads(mod: Installed) -> str:
+def _loads(mod: ModStatus) -> str:
     """Whether the client loads the mod: yes, no or unknown. A reason against it outweighs a doubt."""
     if mod.reasons:
         return "does not load it:"
     return "whether it loads it is unknown:" if mod.doubts else "loads it; nothing in its files prevents that"
 
 
-def _absent(mod: Installed, title: str) -> list[tuple[int, str]]:
+def _absent(mod: ModStatus, title: str) -> list[tuple[int, str]]:
     if mod.instead is not None:
         beside = f"your own is, and the project needs no second one: {mod.instead}"
         return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user shows it")]
@@ -115,11 +115,11 @@ def _describe(settings: HookSettings) -> str:
         return f"{settings.path} {settings.unread}, so whether it names majordomus is unknown; fix it"
     silent = "these hooks stay silent while the mod serves the session" if settings.hooks else ""
     line = "while this status line is in force, the mod draws none" if settings.statusline else ""
-    return f"{settings.path} names majordomus {listed(settings.commands)}; " + ", and ".join(
+    return f"{settings.path} names majordomus {join_words(settings.commands)}; " + ", and ".join(
         filter(None, (silent, line))
     )
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """The words as a list in a sentence: `a, b and c`."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -40,7 +40,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class Validated:
     """The result: valid values by dotted key, the faults, and the keys that the file itself sets."""
 
     values: dict[str, Any]
@@ -53,31 +53,31 @@ class Sifted:
         return _nest(self.values)
 
 
-def sift(
+def validate(
     document: Mapping[str, Any],
     *,
     file: str = POLICY_FILE,
     spelled: Mapping[str, str] | None = None,
     last: Mapping[str, Any] | None = None,
     refused: Collection[str] = (),
-) -> Sifted:
+) -> Validated:
     """Separate the valid values of a loaded document from its faults.
 
     `spelled` is how the file spells the value of a dotted key, and `last` its last good value. `refused` are keys whose
     values this machine does not accept, such as an unknown time zone.
     """
-    sieve = _Sieve(file, spelled or {}, last or {})
-    sieve.flatten(document)
-    declared = frozenset(sieve.values) - sieve.replaced
+    validation = _Validation(file, spelled or {}, last or {})
+    validation.flatten(document)
+    declared = frozenset(validation.values) - validation.replaced
     for key in refused:
-        sieve.refuse(key)
-    while errors := _errors(sieve.values):
-        sieve.drop(errors)
-    return Sifted(sieve.values, tuple(sieve.faults), declared)
+        validation.refuse(key)
+    while errors := _errors(validation.values):
+        validation.drop(errors)
+    return Validated(validation.values, tuple(validation.faults), declared)
 
 
 @dataclass(slots=True)
-class _Sieve:
+class _Validation:
     file: str
     spelled: Mapping[str, str]
     last: Mapping[str, Any]

@@ -6,16 +6,16 @@ import json
 
 from brief.core.policy.policy_files import allow_list, schema_json, skeleton
 from brief.core.policy.settings import KEYS, SECTIONS, Settings
-from brief.core.policy.validate import sift
+from brief.core.policy.validate import validate
 from brief.core.yaml.reader import load
 
 
 def test_the_skeleton_is_the_defaults() -> None:
     """The skeleton, as it is, has no fault, sets every key and changes nothing."""
-    sifted = sift(load(skeleton()))
-    assert sifted.faults == ()
-    assert sifted.declared == frozenset(KEYS)
-    assert Settings.model_validate(sifted.document) == Settings()
+    validated = validate(load(skeleton()))
+    assert validated.faults == ()
+    assert validated.declared == frozenset(KEYS)
+    assert Settings.model_validate(validated.document) == Settings()
 
 
 def test_the_schema_describes_every_key() -> None:
