@@ -41,19 +41,19 @@ def findings(lab: Lab) -> dict[str, tuple[str, str]]:
 
 
 def test_all_is_well_with_a_server(served: Lab) -> None:
-    """In a sound repository with a server every check is ok."""
+    """In a healthy repository with a server every check is ok."""
     assert {level for level, _ in findings(served).values()} == {"ok"}
     assert "answers" in findings(served)["server"][1]
 
 
 def test_all_is_well_with_no_server(lab: Lab) -> None:
-    """In a sound repository without a server every check is ok, and nothing is made in it."""
+    """In a healthy repository without a server every check is ok, and nothing is created in it."""
     assert set(levels(lab).values()) == {"ok"}
     assert not lab.state.exists()
 
 
 def test_server_that_was_killed(served: Lab) -> None:
-    """A server that was killed leaves a lease and a socket behind: told, and nothing is broken."""
+    """A killed server leaves a lease and a socket behind: both are reported, but nothing is broken."""
     record = read_lease(served.common_dir)
     os.kill(record["pid"], signal.SIGKILL)
     until(lambda: recorded_process(record) is ABSENT)
@@ -63,7 +63,7 @@ def test_server_that_was_killed(served: Lab) -> None:
 
 
 def test_server_that_is_silent(served: Lab) -> None:
-    """A server that was stopped holds and is silent, which is broken, and the sentence says what ends it."""
+    """A stopped server holds the lease and is silent: that is broken, and the sentence says what ends it."""
     os.kill(read_lease(served.common_dir)["pid"], signal.SIGSTOP)
     level, sentence = findings(served)["server"]
     assert level == "fail"
@@ -71,14 +71,14 @@ def test_server_that_is_silent(served: Lab) -> None:
 
 
 def test_outdated_server(served: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server of another version is told as outdated."""
+    """A server of another version is reported as outdated."""
     monkeypatch.setattr(brief.doctor.serving, "__version__", "99.0")
     assert findings(served)["server"][0] == "warn"
     assert "outdated" in findings(served)["server"][1]
 
 
 def test_socket_that_is_open_or_gone(served: Lab) -> None:
-    """A socket that others could open is broken, and so is one that is gone under a running server."""
+    """A socket that others could open is broken, and so is a missing one under a running server."""
     path = Path(read_lease(served.common_dir)["socket"])
     path.chmod(0o666)
     assert "chmod 600" in findings(served)["socket"][1]
@@ -89,14 +89,14 @@ def test_socket_that_is_open_or_gone(served: Lab) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"socket": 1}', b"\xff" * 100])
 def test_damaged_lease(lab: Lab, content: bytes) -> None:
-    """A lease file that is none is broken, since no command finds a server by it."""
+    """A damaged lease file is broken, since no command finds a server by it."""
     lab.state.mkdir()
     (lab.state / "lease.json").write_bytes(content)
     assert levels(lab)["lease"] == "fail"
 
 
 def test_lease_of_odd_values(lab: Lab) -> None:
-    """A lease with values that cannot be is judged, and no check falls over."""
+    """A lease with impossible values is reported, and no check crashes."""
     lab.state.mkdir()
     (lab.state / "lease.json").write_text('{"socket": "/a\\u0000b", "epoch": 1, "pid": "x", "version": []}')
     told = findings(lab)
@@ -106,7 +106,7 @@ def test_lease_of_odd_values(lab: Lab) -> None:
 
 @pytest.mark.parametrize("damage", ["garbage", "truncated", "newer", "foreign", "folder"])
 def test_damaged_database(served: Lab, damage: str) -> None:
-    """A database that cannot be used is broken, with the way back, and all else is looked at."""
+    """An unusable database is broken, with the remedy, and everything else is checked."""
     assert served.majordomus("serve", "stop").returncode == 0
     path = served.state / "majordomus.db"
     content = bytearray(path.read_bytes())
@@ -128,7 +128,7 @@ def test_damaged_database(served: Lab, damage: str) -> None:
 
 
 def test_state_folder_that_may_be_anothers(served: Lab) -> None:
-    """A state folder with a link in it is broken; nothing in it is looked at, and all else is."""
+    """A state folder with a link in it is broken; nothing in it is checked, but everything else is."""
     assert served.majordomus("serve", "stop").returncode == 0
     path = served.state / "majordomus.db"
     path.rename(served.base / "elsewhere")
@@ -143,7 +143,7 @@ def test_state_folder_that_may_be_anothers(served: Lab) -> None:
 
 
 def test_policy_and_trust(lab: Lab) -> None:
-    """A faulty key, a port that nobody trusts and an unknown zone are each told by its own check."""
+    """A faulty key, an untrusted port and an unknown zone are each reported by their own check."""
     (lab.repo / ".ai/repo").mkdir(parents=True)
     (lab.repo / ".ai/repo/policy.yaml").write_text("timezone: Mars/Phobos\nserver: {port: 8080}\n")
     told = findings(lab)
@@ -153,7 +153,7 @@ def test_policy_and_trust(lab: Lab) -> None:
 
 
 def test_unreadable_policy_and_open_trust(lab: Lab) -> None:
-    """A policy that is no YAML and a trust file that others may write are broken."""
+    """A policy that is not YAML, and a trust file that others may write to, are broken."""
     (lab.repo / ".ai/repo").mkdir(parents=True)
     (lab.repo / ".ai/repo/policy.yaml").write_text("a: [")
     trust = lab.home / ".config/majordomus/trust.json"
@@ -174,7 +174,7 @@ def test_lost_worktree(lab: Lab) -> None:
 
 
 def test_worktree_that_is_away(lab: Lab) -> None:
-    """One that is locked and whose folder is away, as on a drive that is not mounted, is no fault and is not to be pruned."""
+    """A locked work tree whose folder is missing, as on an unmounted drive, is not a fault and not to be pruned."""
     lab.commit()
     tree = lab.worktree("stick")
     lab.git("worktree", "lock", str(tree))
@@ -185,7 +185,7 @@ def test_worktree_that_is_away(lab: Lab) -> None:
 
 
 def test_notices_that_cannot_be_read(lab: Lab) -> None:
-    """A file that is no notice is named with its fault, since it may be a lock, and how to get it out of the way."""
+    """A file that is not a notice is named with its fault, since it may be a lock, and with how to remove it."""
     folder = lab.state / "notices/active"
     folder.mkdir(parents=True)
     (folder / "good.md").write_text("---\nkind: alert\n---\n")
@@ -204,13 +204,13 @@ def test_runtime_folder_that_is_open(lab: Lab) -> None:
 
 
 def test_git_that_is_missing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without git its own check and the one of the work trees fail, and all else is looked at."""
+    """Without git its own check and that of the work trees fail, and everything else is checked."""
     monkeypatch.setenv("PATH", str(lab.base))
     assert {name for name, level in levels(lab).items() if level == "fail"} == {"git", "worktrees"}
 
 
 def test_no_checkout() -> None:
-    """Where there is no checkout that is the failure, what belongs to one is told as not looked at."""
+    """Without a checkout that is the failure, and the checks of a checkout are reported as skipped."""
     diagnosis = examine(None, "this is no repository", NOW)
     told = {finding.name: finding.level for finding in diagnosis.findings}
     assert diagnosis.failed
@@ -219,7 +219,7 @@ def test_no_checkout() -> None:
 
 
 def test_check_that_falls_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check that raises is a finding of its own and costs no other."""
+    """A check that raises is itself a finding and affects no other."""
 
     def fall(folder: str) -> None:
         raise RuntimeError(f"what of {folder}")
@@ -232,12 +232,12 @@ def test_check_that_falls_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_unlimited_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No limit is a limit that nobody reaches."""
+    """No limit on descriptors is ok."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert check_descriptors().level == "ok"
 
 
 def test_diagnosis_travels(lab: Lab) -> None:
-    """What is told as JSON is read back as it was."""
+    """The JSON report can be read back unchanged."""
     diagnosis = examine(locate(str(lab.repo)), "", NOW)
     assert Diagnosis.model_validate_json(diagnosis.model_dump_json()) == diagnosis

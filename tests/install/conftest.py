@@ -18,7 +18,7 @@ Tree = Mapping[str, bytes]
 
 @pytest.fixture
 def mod(tmp_path: Path) -> Mod:
-    """A mod that ships with a test, with types that its client laid, and with the module that an installation writes."""
+    """A shipped mod with a test, the client's types, and the module that an installation generates."""
     for name in (
         ".claude-plugin/plugin.json",
         ".claude-plugin/types/claude-code/index.d.ts",
@@ -37,25 +37,25 @@ def mod(tmp_path: Path) -> Mod:
 
 @pytest.fixture
 def wanted(mod: Mod) -> Tree:
-    """What an installation in a checkout writes."""
+    """The files that an installation in a checkout writes."""
     return content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
 
 
 @pytest.fixture
 def place(lab: Lab, mod: Mod) -> Place:
-    """Its place in the checkout of the lab."""
+    """The mod's place in the checkout of the lab."""
     return in_checkout(mod, locate(str(lab.repo)))
 
 
 @pytest.fixture
 def own_place(lab: Lab, mod: Mod) -> Place:
-    """Its place among the person's own."""
+    """The mod's place among the person's own."""
     return of_person(mod, lab.env)
 
 
 @pytest.fixture
 def tree() -> Callable[[Path], Tree]:
-    """Reads a folder: the content of every file by its path in it."""
+    """Read a folder: the content of every file by its path in it."""
 
     def read(folder: Path) -> Tree:
         return {

@@ -13,7 +13,7 @@ MOD = MODS[0]
 
 
 class Machine:
-    """A home with the files of a client in it, a client of any version on PATH, and a checkout."""
+    """A home with a client's files in it, a client of any version on PATH, and a checkout."""
 
     def __init__(self, base: Path) -> None:
         self.home, self.root, self.programs = base / "home", base / "repo", base / "bin"
@@ -29,22 +29,22 @@ class Machine:
         (self.programs / "claude").chmod(0o755)
 
     def own(self, **document: Any) -> None:
-        """Write what the client keeps for itself."""
+        """Write the client's own state file."""
         (self.home / ".claude.json").write_text(json.dumps(document))
 
     def seen(self, scope: Scope = Scope.PROJECT, folder: str = "") -> Client:
-        """What is seen of it."""
+        """Examine the client."""
         return examine(MOD, scope, str(self.root), str(self.root / folder), self.env)
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """A machine on which nothing is in the way."""
+    """A machine on which nothing prevents loading."""
     return Machine(tmp_path)
 
 
 def test_nothing_in_the_way(machine: Machine) -> None:
-    """Where nothing keeps the mod out, no reason is told."""
+    """If nothing prevents loading the mod, there are no reasons."""
     assert machine.seen() == Client("2.1.332", ())
 
 
@@ -57,7 +57,7 @@ def test_nothing_in_the_way(machine: Machine) -> None:
     ],
 )
 def test_the_version(machine: Machine, script: str, version: str | None, said: str) -> None:
-    """A client that is too old loads no mod; of one that does not say how old it is that is unknown."""
+    """A client that is too old loads no mod; if it prints no version, that is unknown."""
     machine.client(script)
     seen = machine.seen()
     assert seen.version == version
@@ -66,14 +66,14 @@ def test_the_version(machine: Machine, script: str, version: str | None, said: s
 
 
 def test_no_client(machine: Machine) -> None:
-    """Where no client is on PATH, nobody knows what it does."""
+    """Without a client on PATH it is unknown whether it loads the mod."""
     (machine.programs / "claude").unlink()
     seen = machine.seen()
     assert (seen.reasons, "is not on PATH" in seen.doubts[0]) == ((), True)
 
 
 def test_the_rollout_flag(machine: Machine) -> None:
-    """A rollout that the client once saw switched off is told, except where it does not ask for rollouts."""
+    """A rollout that the client last saw switched off is a reason, unless the client does not ask for rollouts."""
     machine.own(cachedGrowthBookFeatures={FLAG: False}, projects={str(machine.root): {"hasTrustDialogAccepted": True}})
     assert [FLAG in reason for reason in machine.seen().reasons] == [True]
     machine.env["DISABLE_TELEMETRY"] = "1"
@@ -85,14 +85,14 @@ def test_the_rollout_flag(machine: Machine) -> None:
     "settings", [{"disableAllHooks": True}, {"enabledPlugins": {"majordomus-brief@skills-dir": False}}]
 )
 def test_settings_that_keep_it_out(machine: Machine, tmp_path: Path, path: str, settings: dict[str, Any]) -> None:
-    """Settings that switch off all hooks, or this mod, are told by their file."""
+    """Settings that disable all hooks, or this mod, are named by their file."""
     (tmp_path / path).write_text(json.dumps(settings))
     (reason,) = machine.seen().reasons
     assert reason.startswith(str(tmp_path / path))
 
 
 def test_a_folder_that_is_not_trusted(machine: Machine) -> None:
-    """A checkout that the client does not trust is told, with what to do; trust of a folder above counts."""
+    """A checkout that the client does not trust is a reason, with what to do; trust in a folder above counts."""
     machine.own(projects={})
     assert "start it there once" in machine.seen().reasons[0]
     machine.own(projects={str(machine.root.parent): {"hasTrustDialogAccepted": True}})
@@ -100,21 +100,21 @@ def test_a_folder_that_is_not_trusted(machine: Machine) -> None:
 
 
 def test_the_persons_own_is_loaded_in_its_place(machine: Machine) -> None:
-    """A mod of the checkout is not loaded where the person has it too."""
+    """A checkout's mod is not loaded if the person has it too."""
     (machine.home / ".claude" / MOD.target / ".claude-plugin").mkdir(parents=True)
     assert [("is loaded in its place" in reason) for reason in machine.seen().reasons] == [True]
     assert machine.seen(Scope.USER).reasons == ()
 
 
 def test_a_subdirectory(machine: Machine) -> None:
-    """A session that starts below the root does not load the mod of the checkout; that of the person it does."""
+    """A session that starts below the root does not load the checkout's mod, but loads the person's."""
     assert "looks only in the folder it starts in" in machine.seen(folder="src").reasons[0]
     assert machine.seen(Scope.USER, folder="src").reasons == ()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"projects": 3}', "[" * 100_000])
 def test_files_that_are_damaged(machine: Machine, text: str) -> None:
-    """What files of the client say that cannot be read is unknown, also whether it trusts the checkout; nothing falls over."""
+    """What unreadable files of the client say is unknown, including its trust in the checkout; nothing crashes."""
     (machine.home / ".claude.json").write_text(text)
     (machine.home / ".claude/settings.json").write_text(text)
     seen = machine.seen()
@@ -127,7 +127,7 @@ def test_files_that_are_damaged(machine: Machine, text: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_no_doubt(machine: Machine) -> None:
-    """A client that never ran here has no file, and so trusts nothing."""
+    """A client that never ran here has no state file, and so trusts nothing."""
     (machine.home / ".claude.json").unlink()
     seen = machine.seen()
     assert ([("does not trust" in reason) for reason in seen.reasons], seen.doubts) == ([True], ())

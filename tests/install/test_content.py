@@ -22,7 +22,7 @@ COMMAND = ("/opt/the python", "-m", "brief")
 
 
 def test_tests_and_what_the_client_laid_are_not_installed(mod: Mod) -> None:
-    """Of what ships go all files but tests, the types that the client laid, and the file that names those."""
+    """All shipped files are installed but tests, the client's types, and the file that names those."""
     files = content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
     assert set(files) == {
         ".claude-plugin/plugin.json",
@@ -35,21 +35,21 @@ def test_tests_and_what_the_client_laid_are_not_installed(mod: Mod) -> None:
 
 @pytest.mark.parametrize("scope", Scope)
 def test_the_command_and_the_scope_are_written_in(mod: Mod, scope: Scope) -> None:
-    """The installed mod names the words of the command, each as it is, and for whom it is installed."""
+    """The installed mod contains the words of the command, verbatim, and its scope."""
     text = content(mod, Path(mod.source), scope, COMMAND)[INSTALLED].decode()
     assert 'COMMAND: readonly string[] = ["/opt/the python", "-m", "brief"]' in text
     assert f'= "{scope}"' in text
 
 
 def test_the_own_command_needs_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no script was called, the one beside the interpreter is named, and without that the interpreter, isolated."""
+    """If no script was called, the command is the one beside the interpreter, else the interpreter, isolated."""
     assert own_command("-c") == (str(Path(sys.executable).with_name("majordomus")),)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert own_command("-c") == (str(tmp_path / "python"), "-I", "-m", "brief")
 
 
 def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
-    """Who called the script is told to call it, by its whole path; who called anything else is not."""
+    """If our script was called, the command is its full path; any other script does not count."""
     script = tmp_path / "majordomus"
     assert own_command(str(script)) == own_command("-c")
     script.touch(0o755)
@@ -62,7 +62,7 @@ def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
 
 
 def test_the_marker_tells_what_was_written(mod: Mod) -> None:
-    """The marker holds a digest of every other file, so that an edit is known later."""
+    """The marker holds a digest of every other file, so that an edit is detected later."""
     files = content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
     assert read_marker(mod, files) == {name: digest(text) for name, text in files.items() if name != mod.marker}
 
@@ -84,7 +84,7 @@ def test_the_marker_tells_what_was_written(mod: Mod) -> None:
     ],
 )
 def test_a_marker_that_is_none_claims_nothing(mod: Mod, marker: bytes) -> None:
-    """Damage, another schema or another mod's marker does not make a folder ours."""
+    """A damaged marker, another schema or another mod's marker does not make a folder ours."""
     assert read_marker(mod, {mod.marker: marker}) is None
 
 
@@ -98,13 +98,13 @@ def test_a_marker_that_is_none_claims_nothing(mod: Mod, marker: bytes) -> None:
     ],
 )
 def test_what_the_client_lays(name: str, *, laid: bool) -> None:
-    """The types of its interface and the file that names them, in the mod's root, are the client's own."""
+    """The client's own files are its interface's types and the file at the mod's root that names them."""
     assert is_client_file(name) is laid
 
 
 @pytest.mark.parametrize("shipped", MODS, ids=lambda mod: mod.name)
 def test_every_mod_of_the_table_ships(shipped: Mod) -> None:
-    """A mod of the table has its manifest under its own name, its hooks, and the module that an installation writes."""
+    """Each mod of the table has a manifest with its name, its hooks, and the generated module."""
     folder = mod_folder(shipped.source)
     files = content(shipped, folder, Scope.USER, COMMAND)
     assert json.loads(files[".claude-plugin/plugin.json"])["name"] == shipped.name

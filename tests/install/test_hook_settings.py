@@ -13,21 +13,21 @@ from brief.install.mods import Scope
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home with a folder of the client, beside a checkout with one."""
+    """A home and a checkout, each with a folder of the client."""
     for name in ("home", "repo"):
         (tmp_path / name / ".claude").mkdir(parents=True)
     return tmp_path / "home"
 
 
 def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json") -> tuple[HookSettings, ...]:
-    """What is found where a settings file holds that text."""
+    """The hook settings found if a settings file has that text."""
     (home / path).write_text(text)
     return find_hook_settings("claude-code", str(home.parent / "repo"), {"HOME": str(home)})
 
 
 @pytest.mark.parametrize("command", [("/opt/my tools/majordomus",), ("/opt/the python", "-P", "-m", "brief")])
 def test_the_printed_settings_are_known(home: Path, command: tuple[str, ...]) -> None:
-    """Everything that the printed settings name is found in them, once, whoever starts the command."""
+    """Every command in the printed settings is found in them, once, whatever starts the command."""
     (found,) = seen(home, snippet(command, Scope.USER))
     assert found.commands == (
         "hook session-start",
@@ -42,13 +42,13 @@ def test_the_printed_settings_are_known(home: Path, command: tuple[str, ...]) ->
     "path", [".claude/settings.json", "../repo/.claude/settings.json", "../repo/.claude/settings.local.json"]
 )
 def test_every_file_is_looked_at(home: Path, path: str) -> None:
-    """The person's settings and both of the project are looked at, and the file is named."""
+    """The person's settings and both of the project's are read, and the file is named."""
     (found,) = seen(home, '{"statusLine": {"command": "majordomus statusline"}}', path)
     assert (Path(found.path).resolve(), found.statusline, found.hooks) == ((home / path).resolve(), True, ())
 
 
 def test_without_a_checkout(home: Path) -> None:
-    """Outside of every checkout the person's settings alone are looked at."""
+    """Outside every checkout only the person's settings are read."""
     seen(home, '{"statusLine": {"command": "majordomus statusline"}}')
     assert find_hook_settings("claude-code", None, {"HOME": str(home)}) == ()
 
@@ -69,7 +69,7 @@ def test_without_a_checkout(home: Path) -> None:
     ],
 )
 def test_which_commands_are_ours(home: Path, run: Any, events: tuple[str, ...]) -> None:
-    """A hook of ours is known by its command and an event that there is, alone or among other commands."""
+    """A hook of ours is recognized by its command and a known event, alone or among other commands."""
     found = seen(home, json.dumps({"hooks": {"Any": [{"hooks": [run]}]}}))
     assert tuple(event for one in found for event in one.hooks) == events
 
@@ -84,7 +84,7 @@ def test_which_commands_are_ours(home: Path, run: Any, events: tuple[str, ...]) 
     ids=lambda text: text[:40],
 )
 def test_settings_that_are_damaged(home: Path, text: str) -> None:
-    """What is of another shape names nothing; of what is no settings file that is unknown, and nothing falls over."""
+    """Settings of another shape name nothing, a file that is not settings is unknown, and nothing crashes."""
     found = seen(home, text)
     assert [one.commands for one in found] == [()] * len(found)
     is_document = text.startswith("{") and len(text) > 1

@@ -9,7 +9,7 @@ from brief.install.mods import Scope
 
 
 def test_the_snippet_is_settings() -> None:
-    """The snippet is one JSON document with every hook there is and the status line, each by the command's whole path."""
+    """The snippet is one JSON document with every hook and the status line, each with the command's full path."""
     settings = json.loads(snippet(("/opt/the python", "-m", "brief"), Scope.USER))
     assert set(settings) == {"hooks", "statusLine"}
     assert settings["statusLine"]["refreshInterval"] == 60
@@ -27,7 +27,7 @@ def test_the_snippet_is_settings() -> None:
 
 
 def test_the_wake_waits_in_the_background() -> None:
-    """What wakes runs beside the session, for longer than any interval and for no more than a timer of the client counts."""
+    """The waking hook runs longer than any interval, but no longer than the client's timers can count."""
     hooks = json.loads(snippet(("majordomus",), Scope.PROJECT))["hooks"]
     wake_state = [
         run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]

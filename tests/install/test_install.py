@@ -26,7 +26,7 @@ Read = Callable[[Path], Tree]
 
 
 def test_first_run_writes(place: Place, wanted: Tree, tree: Read) -> None:
-    """The first run writes the mod whole, says where, and leaves nothing beside it."""
+    """The first run writes the whole mod, says where, and leaves nothing beside it."""
     outcome = install(place, wanted, None, NOW)
     assert outcome.action is Action.WRITTEN
     assert outcome.sentence == f"sample: written: {place.path}"
@@ -44,7 +44,7 @@ def test_second_run_leaves_it(place: Place, wanted: Tree) -> None:
 
 @pytest.mark.parametrize("edit", ["change", "add", "remove", "link", "nested"])
 def test_an_edited_copy_is_kept(place: Place, wanted: Tree, tree: Read, edit: str) -> None:
-    """What was edited by hand is written anew, and the edited copy kept in the state folder, whose place is printed."""
+    """A mod edited by hand is rewritten, and the edited copy is kept in the state folder, whose path is printed."""
     install(place, wanted, None, NOW)
     target = place.path / "hooks/register.ts"
     match edit:
@@ -78,7 +78,7 @@ def test_every_edited_copy_is_kept(place: Place, wanted: Tree) -> None:
 
 
 def test_a_copy_that_cannot_be_kept_stops_all(place: Place, wanted: Tree, tree: Read) -> None:
-    """Where the edited copy cannot be kept, nothing is changed, and that is said."""
+    """If the edited copy cannot be kept, nothing is changed, and the error says so."""
     install(place, wanted, None, NOW)
     (place.path / "mine.txt").write_text("mine")
     os.mkfifo(place.path / "pipe")
@@ -89,7 +89,7 @@ def test_a_copy_that_cannot_be_kept_stops_all(place: Place, wanted: Tree, tree: 
 
 
 def test_another_version_is_no_edit(place: Place, mod: Mod, wanted: Tree, tree: Read) -> None:
-    """A mod that another version wrote and nobody touched is written anew, and no copy of it is kept."""
+    """An unedited mod of another version is rewritten, and no copy of it is kept."""
     install(place, content(mod, Path(mod.source), Scope.PROJECT, ("/old/majordomus",)), None, NOW)
     outcome = install(place, wanted, None, NOW)
     assert outcome.action is Action.REWRITTEN
@@ -99,7 +99,7 @@ def test_another_version_is_no_edit(place: Place, mod: Mod, wanted: Tree, tree: 
 
 
 def test_what_the_client_lays_is_no_drift(place: Place, wanted: Tree) -> None:
-    """Types that the client laid beside the mod leave it as it is."""
+    """The client's own types in the folder do not count as an edit."""
     install(place, wanted, None, NOW)
     (place.path / ".claude-plugin/types").mkdir()
     (place.path / ".claude-plugin/types/index.d.ts").write_text("// the client's")
@@ -112,14 +112,14 @@ def test_what_the_client_lays_is_no_drift(place: Place, wanted: Tree) -> None:
 
 
 def test_without_consent_nothing_is_written(place: Place, wanted: Tree) -> None:
-    """Where the switch is not true nothing is made, not even a folder, and the key is named with what it is."""
+    """If the switch is not true, nothing is created, not even a folder, and the key and its value are named."""
     outcome = install(place, wanted, OFF, NOW)
     assert outcome.sentence == f"sample: not written: {OFF}"
     assert not (place.base / ".claude").exists()
 
 
 def test_consent_withdrawn_takes_it_out(place: Place, wanted: Tree, tree: Read) -> None:
-    """Once the switch is no longer true ours goes, with the reason; true again it is written again."""
+    """Once the switch is no longer true, our mod is removed, with the reason; true again, it is written again."""
     install(place, wanted, None, NOW)
     assert install(place, wanted, OFF, NOW).sentence == f"sample: removed: {OFF}"
     assert os.listdir(place.path.parent) == []
@@ -128,7 +128,7 @@ def test_consent_withdrawn_takes_it_out(place: Place, wanted: Tree, tree: Read) 
 
 
 def test_an_edited_copy_is_kept_where_it_is_taken_out(place: Place, wanted: Tree) -> None:
-    """A withdrawn consent loses no edit."""
+    """Withdrawing consent loses no edit."""
     install(place, wanted, None, NOW)
     (place.path / "mine.txt").write_text("mine")
     assert f"kept at {place.kept}" in install(place, wanted, OFF, NOW).sentence
@@ -137,7 +137,7 @@ def test_an_edited_copy_is_kept_where_it_is_taken_out(place: Place, wanted: Tree
 
 @pytest.mark.parametrize("off", [None, OFF])
 def test_a_foreign_folder_is_left(place: Place, wanted: Tree, tree: Read, off: str | None) -> None:
-    """A folder without our marker stays as it is, whether the switch is on or off."""
+    """A folder without our marker is left as it is, whether the switch is on or off."""
     place.path.mkdir(parents=True)
     (place.path / "mine.txt").write_text("mine")
     outcome = install(place, wanted, off, NOW)
@@ -149,7 +149,7 @@ def test_a_foreign_folder_is_left(place: Place, wanted: Tree, tree: Read, off: s
 
 @pytest.mark.parametrize("off", [None, OFF])
 def test_a_file_in_the_way_is_left(place: Place, wanted: Tree, off: str | None) -> None:
-    """A file under the mod's name is nobody's folder of ours."""
+    """A file with the mod's name is not our folder."""
     place.path.parent.mkdir(parents=True)
     place.path.write_text("mine")
     assert install(place, wanted, off, NOW).action is Action.FOREIGN
@@ -161,7 +161,7 @@ def test_a_file_in_the_way_is_left(place: Place, wanted: Tree, off: str | None) 
 
 @pytest.mark.parametrize("off", [None, OFF])
 def test_a_link_under_its_name_is_not_followed(place: Place, wanted: Tree, tmp_path: Path, off: str | None) -> None:
-    """A link at the mod's place is left, and so is what it leads to, even where that carries our marker."""
+    """A link at the mod's place is left alone, and so is its target, even with our marker in it."""
     outside = tmp_path / "outside"
     shutil.copytree(_installed_elsewhere(place, wanted), outside)
     place.path.symlink_to(outside)
@@ -193,7 +193,7 @@ def test_a_link_on_the_way_is_not_followed(place: Place, wanted: Tree, tmp_path:
 
 
 def test_links_of_the_person_are_theirs(lab: Lab, mod: Mod, wanted: Tree) -> None:
-    """A person's own folder of skills may be a link of theirs, to where they keep such things."""
+    """The person's own folder of skills may be a link to where they keep such things."""
     kept = lab.base / "dotfiles"
     kept.mkdir()
     (lab.home / ".claude").mkdir()
@@ -206,7 +206,7 @@ def test_links_of_the_person_are_theirs(lab: Lab, mod: Mod, wanted: Tree) -> Non
 
 
 def test_the_persons_own_is_removed_by_its_scope(own_place: Place, place: Place, wanted: Tree) -> None:
-    """What a person installed for all of theirs stays where a checkout's is removed, and goes when it is meant itself."""
+    """The person's own mod stays when a checkout's is removed, and is removed only when it is meant itself."""
     install(own_place, wanted, None, NOW)
     assert remove(place, NOW).action is Action.ABSENT
     assert own_place.path.exists()
@@ -215,7 +215,7 @@ def test_the_persons_own_is_removed_by_its_scope(own_place: Place, place: Place,
 
 
 def test_a_linked_worktree_has_a_place_of_its_own(lab: Lab, mod: Mod, wanted: Tree) -> None:
-    """The mod of one checkout is not in another, since the client looks in the folder a session starts in."""
+    """A checkout's mod is not in another checkout, since the client looks only in the folder it starts in."""
     lab.commit()
     linked = lab.worktree("linked")
     install(in_checkout(mod, locate(str(linked))), wanted, None, NOW)
@@ -224,7 +224,7 @@ def test_a_linked_worktree_has_a_place_of_its_own(lab: Lab, mod: Mod, wanted: Tr
 
 
 def test_remove_where_nothing_is(place: Place) -> None:
-    """What is not there is not an error to remove."""
+    """Removing a mod that is not there is not an error."""
     assert remove(place, NOW).sentence == f"sample: not there: nothing to remove at {place.path}"
 
 
@@ -236,7 +236,7 @@ def test_remove_where_nothing_is(place: Place) -> None:
 def test_all_or_nothing(
     place: Place, wanted: Tree, tree: Read, monkeypatch: pytest.MonkeyPatch, fails_at: str, *, old: bool
 ) -> None:
-    """Where a write fails midway the folder is as it was before, with nothing beside it, and a sentence says so."""
+    """If a write fails midway, the folder is as before, with nothing beside it, and a sentence says so."""
     if old:
         install(place, {**wanted, "old.ts": b"old"}, None, NOW)
     before = tree(place.path)
@@ -264,7 +264,7 @@ def _no_space(descriptor: int) -> None:
 
 
 def test_what_was_cut_off_is_cleared(place: Place, wanted: Tree) -> None:
-    """What a run that was killed left beside the mod goes with the next run; what others left stays."""
+    """The next run removes what a killed run left beside the mod, and nothing else."""
     install(place, wanted, None, NOW)
     (place.path.parent / ".sample.0123abcd").mkdir()
     (place.path.parent / ".sample.mine").mkdir()
@@ -273,7 +273,7 @@ def test_what_was_cut_off_is_cleared(place: Place, wanted: Tree) -> None:
 
 
 def test_many_at_once(place: Place, wanted: Tree, tree: Read) -> None:
-    """Of many installations at once each ends well, and the folder is whole."""
+    """Many installations at once all succeed, and the folder is whole."""
     ended: list[Action] = []
     threads = [
         threading.Thread(target=lambda: ended.append(install(place, wanted, None, NOW).action)) for _ in range(8)
@@ -289,7 +289,7 @@ def test_many_at_once(place: Place, wanted: Tree, tree: Read) -> None:
 def test_a_folder_without_end_is_not_read_without_end(
     place: Place, wanted: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a folder with more files than any mod has only so many are read, and it counts as edited."""
+    """A folder with too many files is read up to the limit and counts as edited."""
     install(place, wanted, None, NOW)
     monkeypatch.setattr(folder, "MOST_FILES", 3)
     assert len(find(place).files) <= 3

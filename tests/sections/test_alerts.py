@@ -1,4 +1,4 @@
-"""The notices: shown by priority, and a file that cannot be read is named."""
+"""The alerts section: notices are shown by priority, and a file that cannot be read is named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from samples import NOW, Known, ask, context, episode
 
 
 def notice(slug: str, **fields: Any) -> Notice:
-    """A notice whose file has that front matter."""
+    """A notice with that front matter."""
     lines = "".join(f"{name}: {value}\n" for name, value in {"kind": "alert", **fields}.items())
     return parse(f"---\n{lines}---\nbody\n", slug)
 
@@ -29,12 +29,12 @@ def notice(slug: str, **fields: Any) -> Notice:
 def asked(
     *notices: Notice, unparsable: tuple[tuple[str, str], ...] = (), unread: tuple[tuple[str, str], ...] = ()
 ) -> AlertsSection:
-    """The section for folders that hold these."""
+    """The alerts section for folders with this content."""
     return answer(context(notices=lambda folders: NoticeSnapshot(notices, unparsable, unread)), ask())
 
 
 def test_no_notices() -> None:
-    """The folders were read and nothing lies there."""
+    """Folders that were read and are empty have no notices."""
     found = asked()
     assert (found.status, found.headline, found.rows, found.as_of) == (Status.READ, "no notices", (), NOW)
     assert found.data is not None
@@ -42,7 +42,7 @@ def test_no_notices() -> None:
 
 
 def test_notices_by_priority_then_slug() -> None:
-    """The highest priority first, of equals in the order of their slugs, counted by kind."""
+    """Notices are ordered by priority, then by slug, and counted by kind."""
     found = asked(
         notice("b", kind="courtesy"), notice("a", kind="courtesy"), notice("z", kind="bug-dep", priority=9), notice("m")
     )
@@ -52,7 +52,7 @@ def test_notices_by_priority_then_slug() -> None:
 
 
 def test_a_lock_stands_out() -> None:
-    """A lock is HIGH and says on what; anything else is NORMAL."""
+    """A lock is HIGH and names its component; any other notice is NORMAL."""
     found = asked(notice("hands-off", kind="lock", component="koda", title="rebuilding"), notice("tea"))
     assert [(row.level, row.text) for row in found.rows] == [
         (Level.HIGH, "lock on koda, owner unknown: rebuilding (hands-off)"),
@@ -61,7 +61,7 @@ def test_a_lock_stands_out() -> None:
 
 
 def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
-    """Neither enters a row, a headline or the data; both are counted."""
+    """Neither appears in a row, the headline or the data; both are counted."""
     found = asked(notice("done", status="done"), notice("mine", audience="owner", title="rotate the key"), notice("x"))
     assert found.data is not None
     assert ([each.slug for each in found.data.shown], found.data.hidden) == (["x"], 2)
@@ -70,7 +70,7 @@ def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named() -> None:
-    """The rest is shown, the section is partial, and the file stands in data as it is and in a row cleaned."""
+    """The rest is shown, the section is partial, and the file is verbatim in the data and sanitized in its row."""
     found = asked(notice("x"), unparsable=(("/n/a\x1b[31mb.md", "kind: 'lok' is none"),))
     assert (found.status, found.reason) == (Status.PARTIAL, "1 file, possibly a lock, could not be read")
     assert found.data is not None
@@ -79,20 +79,20 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_named() -> None:
-    """With what is wrong with it, beside the files that are wrong."""
+    """A folder that cannot be read is named with its reason, beside the faulty files."""
     found = asked(unparsable=(("/n/a.md", "x"), ("/n/b.md", "y")), unread=(("/n\u202e", "cannot be listed: denied"),))
     assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
     assert found.reason == "2 files, possibly locks, could not be read; /n: cannot be listed: denied"
 
 
 def test_text_of_notices_is_harmless_where_it_is_shown() -> None:
-    """Titles, components and slugs hold other people's text."""
+    """Titles, components and slugs are other people's text and are sanitized."""
     found = asked(notice("s\x1b[2Jx", component='"k\\u202eo"', title='"\\e[1mt"'))
     assert found.rows[0].text == "alert on ko: t (sx)"
 
 
 def test_the_more_urgent_come_first_and_the_rest_is_counted() -> None:
-    """Eight are named in a brief, all are in the data, and what is not named is counted."""
+    """A brief names eight, the data has all of them, and the others are counted."""
     found = asked(*(notice(f"n{number:02}") for number in range(11)))
     assert (len(found.rows), found.omitted) == (8, 3)
     assert found.data is not None
@@ -100,7 +100,7 @@ def test_the_more_urgent_come_first_and_the_rest_is_counted() -> None:
 
 
 def test_a_lock_is_never_cut_before_what_is_less_urgent() -> None:
-    """Neither notices of a higher priority nor files that cannot be read push a lock out of a brief."""
+    """Neither notices of a higher priority nor unreadable files push a lock out of a brief."""
     lock = notice("hands-off", kind="lock", component="koda", priority=0)
     others = [notice(f"n{number}", priority=7) for number in range(8)]
     unparsable = tuple((f"/n/broken-{number}.md", "no front matter") for number in range(8))
@@ -114,7 +114,7 @@ def test_a_lock_is_never_cut_before_what_is_less_urgent() -> None:
 
 
 def test_own_lock_is_never_cut_either() -> None:
-    """One's own lock is no warning, and stands before files that cannot be read."""
+    """One's own lock is not a warning, and comes before files that could not be read."""
     lock = notice("hands-off", kind="lock", component="koda", session_id="e1")
     unparsable = tuple((f"/n/broken-{number}.md", "no front matter") for number in range(8))
     notices = NoticeSnapshot((lock,), unparsable, ())
@@ -123,7 +123,7 @@ def test_own_lock_is_never_cut_either() -> None:
 
 
 def test_every_lock_is_counted_before_the_cut() -> None:
-    """The line counts all of twelve locks, the section says how many of them have no row."""
+    """The line counts all twelve locks, and the section says how many of them have no row."""
     found = asked(*(notice(f"lock-{number:02}", kind="lock", component=f"part-{number}") for number in range(12)))
     assert (len(found.rows), found.omitted, found.omitted_urgent) == (8, 4, 4)
     assert compose_line([found], NOW).startswith("▲12 HIGH lock on part-0")
@@ -131,7 +131,7 @@ def test_every_lock_is_counted_before_the_cut() -> None:
 
 
 def test_ones_own_lock_does_not_stand_out() -> None:
-    """Who placed it is told so, and is not warned of itself."""
+    """The session that placed a lock sees it as its own and is not warned of it."""
     lock = notice("hands-off", kind="lock", component="koda", session_id="e1")
     found = answer(context(Known([episode()]), notices=lambda folders: NoticeSnapshot((lock,), (), ())), ask())
     assert [(row.level, row.text) for row in found.rows] == [
@@ -144,7 +144,7 @@ def test_ones_own_lock_does_not_stand_out() -> None:
     [("branch == 'main'", True), ("branch == 'fix'", False), ("branch ==", True), ("paths matches 'src/**'", True)],
 )
 def test_a_rule_hides_only_what_it_can_judge(rule: str, shown: bool) -> None:
-    """What does not hold here is hidden and counted; what is unknown or broken is shown."""
+    """A notice that does not apply here is hidden and counted; if that is unknown or invalid, it is shown."""
     ruled = notice("x", applies_when=f'"{rule}"')
     asked = replace(ask(), branch="main")
     found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), asked)
@@ -154,7 +154,7 @@ def test_a_rule_hides_only_what_it_can_judge(rule: str, shown: bool) -> None:
 
 @pytest.mark.parametrize("rule", ["branch == 'fix'", "repo == 'other'"])
 def test_git_is_not_needed(rule: str) -> None:
-    """A rule about branch or repository, which were read from files, hides what it should while git hangs."""
+    """A rule about branch or repository, which are read from files, hides its notice even while git hangs."""
 
     def hanging() -> list[Checkout]:
         raise AssertionError("git was asked")
@@ -167,7 +167,7 @@ def test_git_is_not_needed(rule: str) -> None:
 
 
 def test_where_the_branch_cannot_be_read_every_notice_is_shown() -> None:
-    """Nobody knows the branch then, and a rule about it hides nothing."""
+    """The branch is then unknown, and a rule about it hides nothing."""
     ruled = notice("x", applies_when="branch == 'fix'")
     found = answer(context(notices=lambda folders: NoticeSnapshot((ruled,), (), ())), ask())
     assert found.status is Status.READ
@@ -176,7 +176,7 @@ def test_where_the_branch_cannot_be_read_every_notice_is_shown() -> None:
 
 
 def test_folders_are_those_of_the_repository_then_of_the_policy() -> None:
-    """Relative ones lie below the checkout that asks, absolute ones where they say."""
+    """Relative folders are relative to the asking checkout; absolute ones are taken as they are."""
     question = ask("/w/koda", settings={"alerts": {"folders": ["meta/notices", "/shared/notices"]}})
     assert notice_folders("/r/.git/majordomus", question) == (
         "/r/.git/majordomus/notices",
@@ -186,7 +186,7 @@ def test_folders_are_those_of_the_repository_then_of_the_policy() -> None:
 
 
 def test_untrusted_folders_were_not_read() -> None:
-    """Where the policy names a folder that waits for trust, the section is partial and never says that there is nothing."""
+    """If the policy names an untrusted folder, the section is partial and never says that there are no notices."""
     asking = replace(ask(), untrusted=(("alerts.folders", "/elsewhere"), ("mesh.url", "nats://x")))
     found = answer(context(), asking)
     assert (found.status, found.headline) == (Status.PARTIAL, "no notices that could be read")
@@ -196,7 +196,7 @@ def test_untrusted_folders_were_not_read() -> None:
 
 
 def test_a_brief_does_not_name_what_is_to_come() -> None:
-    """Only a list of reminders does."""
+    """Only the list of reminders shows them."""
     found = asked(notice("ahead", kind="reminder", fires_on=(NOW + timedelta(days=5)).date()))
     assert found.data is not None
     assert (found.rows, found.data.upcoming, found.data.hidden) == ((), (), 1)

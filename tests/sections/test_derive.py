@@ -1,4 +1,4 @@
-"""The derive lock, as the kernel tells it at this moment."""
+"""The derive section: the lock, as the kernel says at this moment."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ HOSTILE = "/a\x1b[31mb\u202e"
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Callable[[], None]]:
-    """Takes the lock, until the end of the test."""
+    """Hold the lock until the end of the test."""
     descriptor = os.open(tmp_path / "derive.lock", os.O_RDWR | os.O_CREAT)
     yield lambda: fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(descriptor)
 
 
 def name(tmp_path: Path, waiting: int = 0, **holder: Any) -> None:
-    """Write who holds it, and how many wait."""
+    """Write who holds the lock, and how many wait."""
     known = {"episode": "e1", "pid": 7, "checkout": "/a", "command": "make", "since": NOW.isoformat()}
     (tmp_path / "derive.json").write_text(json.dumps({"holder": {**known, **holder}, "waiting": waiting}))
 
 
 def asked(tmp_path: Path) -> DeriveSection:
-    """The section for that state folder."""
+    """The derive section for a state folder."""
     return answer(context(state_dir=str(tmp_path)), ask())
 
 
 def test_free(tmp_path: Path) -> None:
-    """Nobody ever took it: read, free, nobody waits."""
+    """A lock that was never taken is read as free, with nobody waiting."""
     found = asked(tmp_path)
     assert (found.status, found.headline, found.rows) == (Status.READ, "free", ())
     assert found.data == DeriveData(state="free", holder=None, waiting=0)
 
 
 def test_held(tmp_path: Path, held: Callable[[], None]) -> None:
-    """Who holds it, what runs there and how many wait; names as they are in data, cleaned in the headline."""
+    """It names the holder, its command and the number waiting; names are verbatim in data, sanitized in the headline."""
     held()
     name(tmp_path, waiting=2, checkout=HOSTILE, command=HOSTILE)
     found = asked(tmp_path)
@@ -57,7 +57,7 @@ def test_held(tmp_path: Path, held: Callable[[], None]) -> None:
 
 
 def test_stale(tmp_path: Path, held: Callable[[], None]) -> None:
-    """A name without a lock is no holder: read in full, told to be stale and why."""
+    """A name without a lock is not a holder: the section is read in full and says that the name is stale, and why."""
     name(tmp_path)
     found = asked(tmp_path)
     assert (found.status, found.headline, found.reason) == (Status.READ, "stale by /a, make", None)
@@ -67,7 +67,7 @@ def test_stale(tmp_path: Path, held: Callable[[], None]) -> None:
 
 
 def test_held_by_somebody_unnamed(tmp_path: Path, held: Callable[[], None]) -> None:
-    """The kernel says held, and who it is is not known: partial, with the reason."""
+    """If the kernel says held but the holder is unknown, the section is partial, with the reason."""
     held()
     (tmp_path / "derive.json").write_text("{")
     found = asked(tmp_path)
@@ -76,6 +76,6 @@ def test_held_by_somebody_unnamed(tmp_path: Path, held: Callable[[], None]) -> N
 
 
 def test_free_with_a_file_that_says_nothing(tmp_path: Path) -> None:
-    """A spoilt derive.json leaves it unknown who waits, which is not zero: partial."""
+    """With a damaged derive.json it is unknown who waits, which is not zero: the section is partial."""
     (tmp_path / "derive.json").mkdir()
     assert asked(tmp_path).status is Status.PARTIAL

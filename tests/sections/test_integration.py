@@ -1,4 +1,4 @@
-"""The queue as it was last read, and how long ago that was."""
+"""The integration section: the queue as it was last read, and how long ago that was."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def entry(name: str = "fix", **fields: Any) -> QueueEntry:
 
 
 def observe(folder: Path, *entries: QueueEntry, omitted: int = 0, at: datetime = NOW) -> None:
-    """Leave an observation in a state folder."""
+    """Write an observation into a state folder."""
     Observation(observed_at=at, base="main", base_sha="0" * 40, provider="git", entries=entries, omitted=omitted).write(
         f"{folder}/observation.json"
     )
 
 
 def asked(folder: Path, **integration: Any) -> IntegrationSection:
-    """The section for that state folder, under those settings."""
+    """The integration section for a state folder, under those settings."""
     return answer(context(state_dir=str(folder)), ask(settings={"integration": integration}))
 
 
@@ -53,20 +53,20 @@ def asked(folder: Path, **integration: Any) -> IntegrationSection:
     ],
 )
 def test_a_queue_nobody_looked_at_has_no_length(tmp_path: Path, provider: str, status: Status, reason: str) -> None:
-    """Not set up, not possible, or not done yet: three reasons, no data, and never 0 branches."""
+    """Not set up, not possible and not done yet have three different reasons, no data, and never 0 branches."""
     found = asked(tmp_path, provider=provider)
     assert (found.status, found.data, found.as_of) == (status, None, None)
     assert (found.reason or "").startswith(reason)
 
 
 def test_a_queue_that_is_not_set_up_is_not_shown_from_an_older_look(tmp_path: Path) -> None:
-    """With the provider switched off, what was once observed is not repeated."""
+    """With the provider switched off, an earlier observation is not repeated."""
     observe(tmp_path, entry())
     assert asked(tmp_path, provider="none").data is None
 
 
 def test_the_queue_as_it_was_seen(tmp_path: Path) -> None:
-    """In the order of merging, with ahead, behind, age and checkout, as of when it was looked at."""
+    """Branches are in merge order, with ahead, behind, age and checkout, as of when they were read."""
     observe(tmp_path, entry("fix", behind=1, worktree="/w/koda"), entry("docs", committed_at=None), at=ago(minutes=3))
     found = asked(tmp_path)
     assert (found.status, found.as_of) == (Status.READ, ago(minutes=3))
@@ -77,7 +77,7 @@ def test_the_queue_as_it_was_seen(tmp_path: Path) -> None:
 
 
 def test_an_empty_queue_was_read(tmp_path: Path) -> None:
-    """Nothing waits, and somebody looked."""
+    """The branches were read, and none waits."""
     observe(tmp_path)
     found = asked(tmp_path)
     assert (found.status, found.headline) == (Status.READ, "0 branches ahead of main (read just now)")
@@ -86,7 +86,7 @@ def test_an_empty_queue_was_read(tmp_path: Path) -> None:
 
 
 def test_an_old_look_says_that_it_is_old(tmp_path: Path) -> None:
-    """Past integration.refresh_minutes it is partial, with the command that looks again, and the line has its age."""
+    """Past integration.refresh_minutes it is partial and names the command to refresh, and the line shows its age."""
     observe(tmp_path, entry(), at=ago(hours=3))
     found = asked(tmp_path, refresh_minutes=60)
     assert (found.status, found.headline) == (Status.PARTIAL, "1 branch ahead of main, next fix (read 3h ago)")
@@ -98,7 +98,7 @@ def test_an_old_look_says_that_it_is_old(tmp_path: Path) -> None:
 
 
 def test_a_look_from_the_future_has_no_age(tmp_path: Path) -> None:
-    """What is dated ahead of this clock, by more than clocks differ, is unread with the reason, and never fresh."""
+    """An observation from the future, beyond the difference of clocks, is unread with the reason, never fresh."""
     observe(tmp_path, entry(), at=NOW + timedelta(days=2))
     found = asked(tmp_path)
     assert (found.status, found.data) == (Status.UNREAD, None)
@@ -111,7 +111,7 @@ def test_a_look_from_the_future_has_no_age(tmp_path: Path) -> None:
 
 
 def test_branches_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:
-    """More than are looked at: partial, counted in the headline, the data and as omitted."""
+    """Branches beyond the limit make it partial and are counted in the headline, the data and as omitted."""
     observe(tmp_path, entry(), omitted=7)
     found = asked(tmp_path)
     assert (found.status, found.omitted) == (Status.PARTIAL, 7)
@@ -122,7 +122,7 @@ def test_branches_that_were_not_looked_at_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_branch_name_is_an_identity(tmp_path: Path) -> None:
-    """As it is in data, and harmless in headline and rows."""
+    """A branch name is verbatim in the data, and sanitized in headline and rows."""
     hostile = "a\x1b[31mb\u202ec"
     observe(tmp_path, entry(hostile, worktree=f"/w/{hostile}"))
     found = asked(tmp_path)
@@ -133,14 +133,14 @@ def test_a_branch_name_is_an_identity(tmp_path: Path) -> None:
 
 
 def test_an_observation_that_cannot_be_read_is_no_empty_queue(tmp_path: Path) -> None:
-    """A spoilt file is a fault for the composer to tell, with the command that mends it."""
+    """A damaged file raises an error, for the composer to report, that names the command to repair it."""
     (tmp_path / "observation.json").write_text("{")
     with pytest.raises(ObservationError, match="majordomus queue refresh"):
         asked(tmp_path)
 
 
 def test_branches_that_could_not_be_read_are_named(tmp_path: Path) -> None:
-    """Partial, with the first names made harmless, and what else may be missing."""
+    """The section is partial, with the first names sanitized, and says what else may be missing."""
     names = ("feat", "e\x1b[31mvil", "c", "d", "e", "f")
     for unread, told in ((names[:1], "1 branch could not be read (feat)"), (names, "6 branches could not be read")):
         Observation(

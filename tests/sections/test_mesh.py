@@ -1,4 +1,4 @@
-"""The other machines: not set up, or set up and not asked, and never zero of them."""
+"""The mesh section: other machines are not set up, or set up and not asked, and never zero."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def test_no_mesh_is_set_up() -> None:
 
 
 def test_a_mesh_that_is_set_up_is_unread() -> None:
-    """With `mesh.url` somebody could be there, and nobody was asked: a gap, with no count."""
+    """With `mesh.url` somebody could be there, but nobody was asked: a gap, without a count."""
     found = answer(context(), ask(settings={"mesh": {"url": "nats://host:4222"}}))
     assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)
     assert "mesh.url is set" in (found.reason or "")
 
 
 def test_a_mesh_that_waits_for_trust_is_unread() -> None:
-    """A policy that asks for one which nobody trusts is not the same as none: the command that trusts it is named."""
+    """An untrusted `mesh.url` differs from none: the reason names the command that trusts it."""
     query = replace(ask(), untrusted=(("mesh.url", "nats://host:4222"),))
     found = answer(context(), query)
     assert (found.status, found.data, found.fully_read) == (Status.UNREAD, None, False)

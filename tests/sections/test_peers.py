@@ -1,4 +1,4 @@
-"""Who else is here: everybody but the one who asks, by checkout, and unread where nobody was asked."""
+"""The peers section: all sessions but the asking one, by checkout, and unread if nobody was asked."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def repo(lab: Lab) -> Lab:
 def asked(
     sessions: Known, *checkouts: Checkout, root: str = "/r", session: str | None = None, common_dir: str = "/r/.git"
 ) -> PeersSection:
-    """The section of a server that knows these, where git lists those."""
+    """The peers section of a server with these sessions, where git lists those checkouts."""
     listed = checkouts or (checkout(),)
     known = context(sessions, worktrees=lambda: listed, common_dir=common_dir)
     return answer(known, ask(root, session=session))
 
 
 def data(section: PeersSection) -> PeersData:
-    """What the section holds."""
+    """The data of the section."""
     assert section.data is not None
     return section.data
 
@@ -44,12 +44,12 @@ def boards(section: PeersSection) -> list[tuple[str | None, str, int | None]]:
 
 
 def texts(section: PeersSection) -> list[str]:
-    """The rows as they are shown."""
+    """The texts of the rows."""
     return [row.text for row in section.rows]
 
 
 def test_without_a_server_nobody_was_asked() -> None:
-    """Unread with the reason, no data and no number; what an earlier server stored is not passed on as who is here."""
+    """Without a server it is unread, with the reason and no number; stored sessions are not passed off as present."""
     found = answer(context(Known(unheard=[episode()]), absence="no server runs here"), ask())
     assert (found.status, found.data, found.reason) == (Status.UNREAD, None, "no server runs here")
     assert not any(character.isdigit() for character in found.headline)
@@ -63,7 +63,7 @@ def test_a_server_that_knows_nobody_has_read_it() -> None:
 
 
 def test_everybody_but_oneself() -> None:
-    """The one who asks is on its board and not among its peers."""
+    """The asking session is on its board but not among its peers."""
     sessions = Known([episode("e1"), episode("e2"), episode("e3", "/w/b")])
     found = asked(sessions, checkout("/r"), checkout("/w/b"), session="e2")
     assert [peer.episode for peer in data(found).peers] == ["e1", "e3"]
@@ -72,13 +72,13 @@ def test_everybody_but_oneself() -> None:
 
 
 def test_one_who_does_not_say_who_it_is_sees_all_of_several() -> None:
-    """Where which one asks is not known, nobody is left out by a guess."""
+    """If it is unknown which session asks, none is left out by a guess."""
     assert data(asked(Known([episode("e1"), episode("e2")]))).count == 2
     assert data(asked(Known([episode("e1")]))).count == 0
 
 
 def test_a_peer_is_told_with_what_it_does_and_where() -> None:
-    """State, task, branch, checkout, since and heard, as its session gave them."""
+    """A peer has the state, task, branch, checkout, since and heard that its session reported."""
     sessions = Known([episode("e2", "/w/koda", branch="fix")], tasks=[Task(episode="e2", title="fix login", since=NOW)])
     found = asked(sessions, checkout("/r"), checkout("/w/koda"))
     (peer,) = data(found).peers
@@ -88,13 +88,13 @@ def test_a_peer_is_told_with_what_it_does_and_where() -> None:
 
 
 def test_what_is_not_known_of_a_peer_is_no_word_alone() -> None:
-    """A state that nobody gave is said to be one, and a provider that nobody named is left out."""
+    """An unreported state is called unknown, and an unnamed provider is left out."""
     sessions = Known([episode("e2", "/w/b", provider="unknown", state=EpisodeState.UNKNOWN)])
     assert texts(asked(sessions, checkout("/r"), checkout("/w/b"))) == ["b, state unknown (e2, on main)"]
 
 
 def test_an_unheard_peer_is_not_said_to_be_busy() -> None:
-    """Known from before the restart: since when it was not heard, and no state."""
+    """A session known from before the restart has no state, and the row says how long it was not heard."""
     found = asked(Known(unheard=[episode("e2", "/w/b", branch=None)]), checkout("/r"), checkout("/w/b"))
     (peer,) = data(found).peers
     assert (peer.liveness, peer.state, peer.task) == ("unheard", EpisodeState.UNKNOWN, None)
@@ -120,7 +120,7 @@ GONE: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("fields", "condition", "reason"), GONE)
 def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], condition: str, reason: str) -> None:
-    """It stays a board, with its episodes, and says what is wrong with it."""
+    """A checkout that is not there stays a board, with its episodes and what is wrong with it."""
     found = asked(Known([episode("e2", "/w/b")]), checkout("/r"), checkout("/w/b", **fields))
     assert boards(found) == [("/r", "ready", 0), ("/w/b", condition, 1)]
     assert data(found).boards[1].reason == reason
@@ -129,7 +129,7 @@ def test_a_checkout_that_is_not_there_is_told(fields: dict[str, Any], condition:
 
 
 def test_a_missing_folder_without_a_session_is_gone() -> None:
-    """Only what nobody works in, and nothing keeps, is called gone; what a lock keeps may come back."""
+    """Only a checkout that has no session and no lock is called gone; a locked one may come back."""
     away = checkout("/w/c", gone=True, locked="")
     found = asked(Known(), checkout("/r"), checkout("/w/b", gone=True, prunable="x"), away)
     assert boards(found) == [("/r", "ready", 0), ("/w/b", "gone", 0), ("/w/c", "away", 0)]
@@ -140,12 +140,12 @@ def test_a_missing_folder_without_a_session_is_gone() -> None:
 
 
 def test_a_locked_checkout_that_is_there_is_ready() -> None:
-    """A lock of git keeps it from being pruned and says nothing against it."""
+    """A git lock only prevents pruning, so a locked checkout is ready."""
     assert boards(asked(Known(), checkout("/r", locked="mine"))) == [("/r", "ready", 0)]
 
 
 def test_a_checkout_that_git_does_not_list_keeps_its_episodes(repo: Lab) -> None:
-    """Its sessions are still told of: on a board that is away while its folder or git's entry of it is left, else gone."""
+    """Its sessions are still listed, on a board that is away while its folder or git's entry is left, else gone."""
     kept, removed = repo.worktree("kept"), repo.worktree("removed")
     repo.git("worktree", "remove", str(removed))
     sessions = Known([episode("e2", str(kept)), episode("e3", str(kept)), episode("e4", str(removed))])
@@ -159,7 +159,7 @@ def test_a_checkout_that_git_does_not_list_keeps_its_episodes(repo: Lab) -> None
 
 
 def test_a_session_beside_a_bare_repository(repo: Lab) -> None:
-    """Where git takes the repository for bare, whose root a session stands in, that root is away, and why."""
+    """If git considers the repository bare, the root that a session runs in is away, and the reason says why."""
     root = str(repo.repo)
     found = asked(Known([episode("e2", root)]), checkout(root, bare=True), common_dir=repo.common_dir)
     assert boards(found) == [(root, "away", 1)]
@@ -167,12 +167,12 @@ def test_a_session_beside_a_bare_repository(repo: Lab) -> None:
 
 
 def test_a_bare_repository_is_no_board() -> None:
-    """Nobody works in the git folder itself."""
+    """A bare repository is not a board: nobody works in the git folder itself."""
     assert boards(asked(Known(), checkout("/r.git", bare=True), checkout("/w/b"))) == [("/w/b", "ready", 0)]
 
 
 def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
-    """Paths and branches are identities; where they are shown they steer nothing, also when they are no UTF-8."""
+    """Paths and branches are verbatim in data and sanitized where they are shown, even if they are not UTF-8."""
     hostile = "a\x1b[31mb\u202ec"
     raw = "/w/d\udcff"
     sessions = Known(
@@ -191,12 +191,12 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
 
 
 def test_an_episode_of_a_checkout_with_no_name() -> None:
-    """A repository at the root of the file system has its path for a name."""
+    """A repository at the root of the file system is named by its path."""
     assert [board.name for board in data(asked(Known(), checkout("/"), root="/")).boards] == ["/"]
 
 
 def test_git_that_fails_is_for_the_composer_to_tell() -> None:
-    """Where the checkouts cannot be listed, no board is made up."""
+    """If the checkouts cannot be listed, no board is made up."""
 
     def failing() -> Sequence[Checkout]:
         raise GitError("git did not answer within 1 s")
@@ -206,7 +206,7 @@ def test_git_that_fails_is_for_the_composer_to_tell() -> None:
 
 
 def test_a_worktree_that_git_does_not_list_makes_the_peers_partial(repo: Lab) -> None:
-    """An entry that git skips, or a folder of entries that cannot be listed, is never read as nobody."""
+    """An entry that git skips, or a folder of entries that cannot be listed, never counts as nobody."""
     repo.worktree("topic")
     entries = repo.repo / ".git/worktrees"
     (entries / "topic/gitdir").write_text("")

@@ -47,34 +47,34 @@ class OneSession:
         return (KnownEpisode(episode=episode, liveness="heard"),)
 
     def one(self, episode_id: str) -> KnownEpisode | None:
-        """Its episode under its own name."""
+        """Its episode by its id."""
         return self.known()[0] if episode_id == "mine" else None
 
     def at(self, checkout: str) -> tuple[str, ...]:
-        """Its id in its checkout."""
+        """Its id, in its own checkout."""
         return ("mine",) if checkout == ROOT else ()
 
     def tasks(self) -> dict[str, Task]:
-        """It works on nothing."""
+        """It has no task."""
         return {}
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
-        """Nobody owes it anything."""
+        """It has no follow-ups."""
         return ()
 
     def wake_state(self, episode_id: str) -> None:
-        """Nobody wakes it."""
+        """It has no wake state."""
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
-        """None that is known."""
+        """Its clients are not known."""
         return ()
 
     def claims(self) -> tuple[Claim, ...]:
-        """It claims nothing."""
+        """It has no claims."""
         return ()
 
     def ended(self) -> dict[str, Ended]:
-        """Nobody has ended."""
+        """No session has ended."""
         return {}
 
     def owner(self, episode_id: str) -> Life:
@@ -88,7 +88,7 @@ def no_notices(folders: tuple[str, ...]) -> NoticeSnapshot:
 
 
 def told(hood: Neighbourhood, *, session: str | None = None, local: bool = False) -> PeersSection:
-    """The section of a repository of one checkout and one session, beside these neighbours."""
+    """The peers section of a repository with one checkout and one session, beside these neighbours."""
     primary = Checkout(ROOT, f"{ROOT}/.git", "main", "1" * 40, False, False, None, None, False, True)
     context = SectionContext(
         common_dir=f"{ROOT}/.git",
@@ -112,7 +112,7 @@ def clone(name: str, *episodes: str, condition: str = "ready") -> Neighbour:
 
 
 def test_the_sessions_of_clones_are_peers() -> None:
-    """Boards and sessions of clones are told beside those of the checkouts, the asker left out."""
+    """Boards and sessions of clones are listed beside those of the checkouts, without the asking session."""
     section = told(Neighbourhood((clone("a", "e1", "e2"), clone("b")), (), age_s=0.5))
     assert section.status is Status.READ
     assert section.headline == "2 other sessions in 1 checkout and 2 clones"
@@ -128,7 +128,7 @@ def test_the_sessions_of_clones_are_peers() -> None:
 
 
 def test_a_clone_that_could_not_be_read_makes_it_partial(lab: Lab) -> None:
-    """The count is of those that were read, and every other board is named with its condition and reason."""
+    """The count covers the clones that were read; every other board has its condition and reason."""
     quiet = unread(entry(lab.runtime, "quiet"), "silent", "it hangs")
     section = told(Neighbourhood((clone("a", "e1"), quiet, clone("old", condition="superseded")), ()))
     assert section.status is Status.PARTIAL
@@ -140,21 +140,21 @@ def test_a_clone_that_could_not_be_read_makes_it_partial(lab: Lab) -> None:
 
 
 def test_a_superseded_server_alone_is_told_in_full() -> None:
-    """Its board is told with its condition, and nothing is missing."""
+    """Its board is listed with its condition, and nothing is missing."""
     section = told(Neighbourhood((clone("old", condition="superseded"),), ()))
     assert section.status is Status.READ
     assert section.headline == "0 other sessions in 1 checkout, 1 clone superseded"
 
 
 def test_what_may_be_a_clone_makes_it_partial() -> None:
-    """Nobody is here is not said while it is not known who is a clone."""
+    """While it is unknown who is a clone, the section does not say that nobody is here."""
     section = told(Neighbourhood((), ("the root commits are not known",)))
     assert (section.status, section.reason) == (Status.PARTIAL, "the root commits are not known")
 
 
 @pytest.mark.parametrize(("session", "peers"), [(None, ["mine"]), ("mine", [])])
 def test_asked_by_another_server_it_tells_its_own_boards_alone(session: str | None, peers: list[str]) -> None:
-    """No clone is asked in turn, and nobody is left out who did not say that it is they who ask."""
+    """For another server's question no clone is asked, and no session is left out."""
     section = told(Neighbourhood((clone("a", "e1"),), ("a gap",)), session=session, local=True)
     assert section.status is Status.READ
     assert section.data is not None
@@ -163,7 +163,7 @@ def test_asked_by_another_server_it_tells_its_own_boards_alone(session: str | No
 
 
 def test_another_server_of_this_repository_is_no_clone() -> None:
-    """It is told as what it is, beside the clones."""
+    """Another server of the repository is listed as such, beside the clones."""
     old = clone("koda", "e1", condition="superseded")
     sibling = Neighbour(old.board.model_copy(update={"kind": "server", "reason": "replaced"}), old.peers)
     section = told(Neighbourhood((clone("a"), sibling), ()))
