@@ -112,7 +112,7 @@ def test_a_copy_by_hard_links_shares_nothing(served: Lab) -> None:
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), words
         assert f"{state}/" in done.stderr
         assert "names (hard links), so a write would reach the others too" in done.stderr
-        assert f"in a copy of a repository remove {state}" in done.stderr
+        assert f"in a copied repository remove {state}" in done.stderr
     told = json.loads(served.majordomus("brief", "--format", "json", cwd=copy).stdout)
     assert (told["answered_by"]["kind"], section(told, "alerts")["status"]) == ("self", "unread")
     assert snapshot(state) == before

@@ -108,7 +108,7 @@ def _shown(path: str) -> str:
 
 
 def may_be_outdated(record: dict[str, Any], version: str) -> bool:
-    """Whether the server of a lease has another version, or files of the same version took the place of those it runs.
+    """Whether the server of a lease has another version, or the files that it runs were replaced by the same version.
 
     The record names each file with inode, time of change and size (`server/version_check.py`). The server itself decides.
     """
@@ -125,7 +125,7 @@ def _is_replaced(path: str, inode: int, changed_ns: int, size: int) -> bool:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except OSError:  # which proves nothing
+    except OSError:  # this proves nothing
         return False
     return (found.st_ino, found.st_mtime_ns, found.st_size) != (inode, changed_ns, size)
 

@@ -114,12 +114,12 @@ def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: boo
 
 
 def check_only_name(found: os.stat_result, name: str, *, unfinished: int = 0) -> None:
-    """Raise UnprovenError if a file has another name, a hard link. `unfinished` names of ours are not counted."""
+    """Raise UnprovenError if a file has a second name (a hard link). `unfinished` names of ours do not count."""
     names = found.st_nlink - unfinished
     if names > 1:
         raise UnprovenError(
             f"{name} has {names} names (hard links), so a write would reach the others too, and nothing is read or written "
-            f"there; in a copy of a repository remove {os.path.dirname(name)}, elsewhere put a copy of the file in its place"
+            f"there; in a copied repository remove {os.path.dirname(name)}, otherwise replace the file by a copy of it"
         )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # see ask.py
 MOST_INPUT = 1_048_576
 MOST_COLUMNS = 10_000
 PADDING = 4
-"""The columns that Claude Code leaves free, two on each side, of those that it reports; more where its settings say so."""
+"""How many of the reported columns Claude Code leaves free, two on each side. Its settings may increase that."""
 _MOST_LINE = 65_536
 SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"

@@ -45,7 +45,7 @@ class Overlap(Wire):
 
 
 def new_claim(episode: str, name: str, intent: str, scope: tuple[str, ...], now: datetime) -> Claim:
-    """A claim that is held from now on; raises UsageError."""
+    """Make a claim that begins now. Raises UsageError."""
     return Claim(
         episode=episode,
         name=checked_name(name),

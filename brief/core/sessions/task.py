@@ -38,7 +38,7 @@ class NextAction(BaseModel):
 
 
 def new_task(episode: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime) -> Task:
-    """A task that begins now; raises UsageError for a text that is empty or too long."""
+    """Make a task that begins now. Raises UsageError for a text that is blank or too long."""
     action = checked_next(following) if following is not None else None
     return Task(
         episode=episode,
@@ -51,7 +51,7 @@ def new_task(episode: str, title: str, scope: tuple[str, ...], following: str | 
 
 
 def checked_next(text: str) -> str:
-    """The next action in one line; raises UsageError."""
+    """The next action in one line. Raises UsageError."""
     return checked_text("the next action", text, NEXT_LIMIT)
 
 
