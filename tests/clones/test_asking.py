@@ -14,13 +14,13 @@ from sandbox import Lab
 
 
 def asked(made: Entry, behave: Behaviour) -> Neighbour:
-    """What is told of a server that behaves so."""
+    """The neighbour that results from a server that behaves like this."""
     with listening(made, behave):
         return ask_server(made)
 
 
 def test_a_server_that_answers_is_ready(lab: Lab) -> None:
-    """Its board counts the sessions it told, and goes by the clone's own path."""
+    """A clone's board counts the sessions it reported, and has the clone's own path."""
     made = entry(lab.runtime, "koda")
     told = section(made, "e1", "e2")
     assert told.data is not None
@@ -38,7 +38,7 @@ def test_a_server_that_answers_is_ready(lab: Lab) -> None:
 
 
 def test_only_its_own_boards_are_asked_for(lab: Lab) -> None:
-    """The question names the clone's own checkout and goes no further than that server."""
+    """The question names the clone's own checkout, and that server asks no other."""
     made = entry(lab.runtime)
     with listening(made, silent) as questions:
         ask_server(made)
@@ -51,7 +51,7 @@ def test_only_its_own_boards_are_asked_for(lab: Lab) -> None:
     ids=["nothing", "half a head"],
 )
 def test_a_server_that_never_answers_is_silent(lab: Lab, behave: Behaviour) -> None:
-    """No whole answer in time is silence, and never an empty board."""
+    """Without a complete answer in time a server is silent, never an empty board."""
     made = entry(lab.runtime)
     neighbour = asked(made, behave)
     assert (neighbour.board.condition, neighbour.board.count) == ("silent", None)
@@ -60,7 +60,7 @@ def test_a_server_that_never_answers_is_silent(lab: Lab, behave: Behaviour) -> N
 
 
 def test_a_server_with_a_full_queue_is_silent(lab: Lab) -> None:
-    """A stopped process whose queue of callers is full refuses at once, which is silence too."""
+    """A stopped process whose backlog is full refuses at once, which counts as silence too."""
     made = entry(lab.runtime)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(made.socket)
@@ -76,7 +76,7 @@ def test_a_server_with_a_full_queue_is_silent(lab: Lab) -> None:
 
 
 def test_a_socket_that_nobody_serves_is_refused(lab: Lab) -> None:
-    """A process that runs with nobody at its socket is told as that."""
+    """A running process with nobody on its socket is reported as such."""
     made = entry(lab.runtime)
     neighbour = ask_server(made)
     assert neighbour.board.condition == "refused"
@@ -105,7 +105,7 @@ BRIEF = json.dumps({"schema": "majordomus.brief/v1", "line": "peers 0", "section
     ids=["nothing", "garbage", "deep", "null", "another repository's brief", "a count of nobody"],
 )
 def test_rubbish_is_refused(lab: Lab, body: bytes, why: str) -> None:
-    """What is not a peers section is never taken for an empty one."""
+    """Whatever is not a peers section is never taken for an empty one."""
     made = entry(lab.runtime)
     neighbour = asked(made, saying(made, body))
     assert (neighbour.board.condition, neighbour.board.count, neighbour.peers) == ("refused", None, ())
@@ -122,7 +122,7 @@ def test_rubbish_is_refused(lab: Lab, body: bytes, why: str) -> None:
     ids=["50 MB", "no HTTP", "hung up"],
 )
 def test_somebody_else_is_refused(lab: Lab, behave: Behaviour, why: str) -> None:
-    """An answer without the epoch of the entry, or without an end, is not taken."""
+    """An answer without the entry's epoch, or without an end, is refused."""
     neighbour = asked(entry(lab.runtime), behave)
     assert neighbour.board.condition == "refused"
     assert why in (neighbour.board.reason or "")
@@ -138,7 +138,7 @@ def test_another_epoch_is_refused(lab: Lab) -> None:
 
 @pytest.mark.parametrize(("version", "condition"), [("0.0.1", "other-version"), (__version__, "refused")])
 def test_an_older_server_that_refuses_the_question_is_told(lab: Lab, version: str, condition: str) -> None:
-    """Its board is unread, with what it said, and with both versions where they differ."""
+    """Its board is unread, with its words, and with both versions if they differ."""
     made = entry(lab.runtime, version=version)
     body = json.dumps({"error": "local is no parameter here", "kind": "UsageError", "exit_code": 2}).encode()
     neighbour = asked(made, saying(made, body, status=400))
@@ -156,7 +156,7 @@ def test_a_server_that_read_nothing_is_refused(lab: Lab) -> None:
 
 
 def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
-    """What it read counts, and what it missed is missed here too."""
+    """A partial section counts what it read, and its gap is ours too."""
     made = entry(lab.runtime)
     part = section(made, "e1").model_copy(update={"status": Status.PARTIAL, "reason": "one board is locked"})
     neighbour = asked(made, saying(made, part.model_dump_json().encode()))
@@ -166,7 +166,7 @@ def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
 
 @pytest.mark.parametrize("status", [200, 400])
 def test_a_superseded_server_is_told_and_leaves_no_gap(lab: Lab, status: int) -> None:
-    """By its own word it is superseded; its count is what it answered, or null where it answered none."""
+    """A server that calls itself superseded counts what it answered, or null if it answered nothing."""
     made = entry(lab.runtime)
     body = section(made, "e1").model_dump_json().encode() if status == 200 else b'{"error": "it was moved"}'
     neighbour = asked(made, saying(made, body, status, lease_state="superseded"))
@@ -176,14 +176,14 @@ def test_a_superseded_server_is_told_and_leaves_no_gap(lab: Lab, status: int) ->
 
 
 def test_a_replaced_server_is_superseded_whatever_it_says(lab: Lab) -> None:
-    """One that does not know yet, or does not answer, is told as superseded all the same."""
+    """A server that does not know yet, or does not answer, is called superseded all the same."""
     made = entry(lab.runtime)
     neighbour = superseded(made, asked(made, silent))
     assert (neighbour.board.condition, neighbour.board.count, neighbour.gap) == ("superseded", None, None)
 
 
 def test_other_peoples_text_is_cleaned_in_sentences(lab: Lab) -> None:
-    """What a server says of itself cannot steer a terminal by way of the reason."""
+    """A server's own words cannot put control characters into the reason."""
     made = entry(lab.runtime)
     body = json.dumps({"error": "\x1b]0;owned\x07no\u202e"}).encode()
     assert "it answered 500: no" in (asked(made, saying(made, body, status=500)).gap or "")

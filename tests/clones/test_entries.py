@@ -20,13 +20,13 @@ from sandbox import Lab
 
 @pytest.fixture
 def folder(lab: Lab) -> Path:
-    """Where servers are found; it is not there yet."""
+    """The folder of entries, which does not exist yet."""
     return lab.runtime / "servers"
 
 
 @pytest.fixture
 def ended(lab: Lab) -> Entry:
-    """The entry of a server whose process has ended, and whose socket nobody listens at."""
+    """The entry of a server whose process has ended and on whose socket nobody listens."""
     made = entry(lab.runtime)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left_behind:
         left_behind.bind(made.socket)
@@ -36,12 +36,12 @@ def ended(lab: Lab) -> Entry:
 
 
 def test_no_folder_means_no_server(folder: Path) -> None:
-    """Before the first server there is no folder, and that is no fault."""
+    """Before the first server there is no folder, which is not a fault."""
     assert read_entries(str(folder)) == entries.Listed((), ())
 
 
 def test_servers_are_listed_the_oldest_first(lab: Lab, folder: Path) -> None:
-    """An entry is read as it was written; a file that is just being written is passed over."""
+    """An entry is read as it was written; a file that is still being written is skipped."""
     made = [entry(lab.runtime, f"clone{number}", epoch=number) for number in (20, 3)]
     for each in made:
         listed(lab.runtime, each)
@@ -51,7 +51,7 @@ def test_servers_are_listed_the_oldest_first(lab: Lab, folder: Path) -> None:
 
 
 def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
-    """Fields of a newer version are passed over; an entry of an older one knows neither root nor root commits."""
+    """Unknown fields of a newer version are ignored; an older entry has neither root nor root commits."""
     made = entry(lab.runtime)
     told = json.loads(made.model_dump_json()) | {"mood": "fine"}
     del told["root"], told["root_commits"]
@@ -60,7 +60,7 @@ def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
 
 
 def test_an_entry_that_was_never_written_is_removed(folder: Path) -> None:
-    """A server that was killed while it made its entry leaves an empty file, which goes once it is old, or dated ahead."""
+    """A server killed while it wrote its entry leaves an empty file, removed once it is old or dated ahead."""
     young, old, ahead = folder / "1.json", folder / "2.json", folder / "3.json"
     folder.mkdir()
     for path in (young, old, ahead):
@@ -73,7 +73,7 @@ def test_an_entry_that_was_never_written_is_removed(folder: Path) -> None:
 
 @pytest.mark.parametrize("socket_is_left", [True, False])
 def test_a_stale_entry_is_removed(lab: Lab, folder: Path, ended: Entry, socket_is_left: bool) -> None:
-    """Where the process is gone and nobody listens, whoever looks removes the entry, and nothing else."""
+    """If the process is gone and nobody listens, any reader removes the entry, and nothing else."""
     path = listed(lab.runtime, ended)
     if not socket_is_left:
         os.unlink(ended.socket)
@@ -83,14 +83,14 @@ def test_a_stale_entry_is_removed(lab: Lab, folder: Path, ended: Entry, socket_i
 
 
 def test_a_running_server_that_does_not_listen_is_kept(lab: Lab, folder: Path) -> None:
-    """A process that still runs may be ending or beginning: its entry is its own to remove."""
+    """A process that still runs may be ending or starting: only it may remove its entry."""
     made = entry(lab.runtime)
     listed(lab.runtime, made)
     assert read_entries(str(folder)).entries == (made,)
 
 
 def test_a_server_whose_process_is_not_seen_is_kept(lab: Lab, folder: Path, ended: Entry) -> None:
-    """One that listens lives, though its number means nothing here, as from another container."""
+    """A server that listens is alive, even if its process id means nothing here, as from another container."""
     os.unlink(ended.socket)
     listed(lab.runtime, ended)
     with listening(ended, silent):
@@ -100,7 +100,7 @@ def test_a_server_whose_process_is_not_seen_is_kept(lab: Lab, folder: Path, ende
 def test_only_the_entry_that_was_seen_is_removed(
     lab: Lab, folder: Path, ended: Entry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry that was written anew between reading and removing stays."""
+    """An entry that was rewritten between reading and removing stays."""
     path = listed(lab.runtime, ended)
     judged = entries.is_gone
 
@@ -134,7 +134,7 @@ HOSTILE: dict[str, Callable[[Path, Entry], object]] = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_what_is_no_entry_is_named(lab: Lab, folder: Path, case: str) -> None:
-    """A file that is no entry is named, left alone, and hides no entry beside it."""
+    """A file that is not an entry is named, left alone, and hides no entry beside it."""
     good = entry(lab.runtime, "good")
     listed(lab.runtime, good)
     bad = folder / "1.json"
@@ -151,7 +151,7 @@ def test_what_is_no_entry_is_named(lab: Lab, folder: Path, case: str) -> None:
     "name", ["agent.sock", "sub/{}", "{}"], ids=["an agent", "another folder", "another repository"]
 )
 def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: Entry, name: str) -> None:
-    """Nobody connects there, not even to see who listens, and the entry is told as none."""
+    """An entry with a foreign socket is a fault, and nobody connects there, not even to see who listens."""
     path = listed(lab.runtime, ended)
     own = Path(ended.socket).name
     theirs = lab.runtime / name.format(own if "/" in name else f"{'0' * 12}-{ended.epoch}.sock")
@@ -170,7 +170,7 @@ def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: 
 
 
 def test_an_entry_of_a_path_that_is_no_text(lab: Lab, folder: Path) -> None:
-    """A git folder whose name is no UTF-8 is spelled out in the entry, and its socket is known all the same."""
+    """A git folder whose name is not UTF-8 is escaped in the entry, and its socket is still recognized."""
     common_dir = os.fsdecode(b"/r\xe9po/.git")
     made = entry(lab.runtime, common_dir=wire(common_dir))
     spelled = made.model_copy(update={"socket": f"{lab.runtime}/{socket_name(common_dir, made.epoch)}"})
@@ -184,7 +184,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a
 
 @needs_root
 def test_another_users_entry_is_not_taken(lab: Lab, folder: Path) -> None:
-    """What somebody else put there is named with whose it is."""
+    """A file of somebody else is named, with its owner."""
     path = listed(lab.runtime, entry(lab.runtime))
     os.chown(path, FOREIGN, FOREIGN)
     found = read_entries(str(folder))
@@ -194,7 +194,7 @@ def test_another_users_entry_is_not_taken(lab: Lab, folder: Path) -> None:
 
 
 def test_an_entry_that_others_may_write_is_not_taken(lab: Lab, folder: Path) -> None:
-    """Whoever may write an entry could name a socket of theirs."""
+    """An entry that others may write to is refused, since they could name a socket of theirs."""
     path = listed(lab.runtime, entry(lab.runtime))
     path.chmod(0o666)
     found = read_entries(str(folder))
@@ -204,7 +204,7 @@ def test_an_entry_that_others_may_write_is_not_taken(lab: Lab, folder: Path) -> 
 
 @pytest.mark.parametrize("how", ["link", "wide", pytest.param("foreign", marks=needs_root)])
 def test_a_folder_that_may_be_anothers_is_not_read(lab: Lab, folder: Path, ended: Entry, how: str) -> None:
-    """Nothing in it is taken for an entry or removed, and what is amiss is told."""
+    """In a folder that may be somebody else's nothing is taken for an entry or removed, and the fault is reported."""
     path = listed(lab.runtime, ended)
     if how == "link":
         folder.rename(lab.base / "elsewhere")
@@ -220,7 +220,7 @@ def test_a_folder_that_may_be_anothers_is_not_read(lab: Lab, folder: Path, ended
 
 
 def test_only_names_of_entries_are_removed(folder: Path) -> None:
-    """An old empty file with a name that no server gives stays where it is, and is told."""
+    """An old empty file with a name that servers do not use is left alone and reported."""
     folder.mkdir(mode=0o700)
     (folder / "letter.json").touch()
     os.utime(folder / "letter.json", (0, 0))
@@ -229,7 +229,7 @@ def test_only_names_of_entries_are_removed(folder: Path) -> None:
 
 
 def test_a_flood_of_entries_is_bounded(lab: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only so many are read, and that there are more is told."""
+    """At most so many entries are read, and the rest is reported."""
     monkeypatch.setattr(entries, "MOST_ENTRIES", 2)
     for number in range(1, 4):
         listed(lab.runtime, entry(lab.runtime, epoch=number))

@@ -20,12 +20,12 @@ from sandbox import Lab
     ],
 )
 def test_clones_share_where_they_begin(ours: set[str], theirs: set[str], clones: bool) -> None:
-    """Clones have the same roots, or one has merged more in; two projects that merged the same library are none."""
+    """Clones have the same roots, or one has merged more in; two projects that merged the same library are not clones."""
     assert are_clones(ours, theirs) is clones
 
 
 def test_roots_are_learned_once_there_are_any(lab: Lab) -> None:
-    """Before the first commit nothing is settled, after it everything is."""
+    """Before the first commit the roots are not settled, after it they are."""
     roots = RootCommits(lab.common_dir)
     told = [(roots.known, roots.settled)]
     roots.learn()
@@ -36,7 +36,7 @@ def test_roots_are_learned_once_there_are_any(lab: Lab) -> None:
 
 
 def test_a_git_that_fails_is_asked_again(lab: Lab) -> None:
-    """What git said is the reason, and nothing is known."""
+    """If git fails, its words are the reason and the roots are unknown."""
     roots = RootCommits(str(lab.home))
     roots.learn()
     assert roots.known is None
@@ -45,7 +45,7 @@ def test_a_git_that_fails_is_asked_again(lab: Lab) -> None:
 
 
 def test_a_history_too_long_is_asked_for_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A walk over the history that does not end in time is not begun again and again."""
+    """A walk over the history that times out is not started again and again."""
     lab.commit()
     git_hangs(lab, monkeypatch)
     roots = RootCommits(lab.common_dir)

@@ -17,7 +17,7 @@ OWN_EPOCH = 500
 
 
 class Street:
-    """Servers beside our own, and the one who asks them under a clock that is set by hand."""
+    """Servers beside our own, and the one that asks them, under a clock that is set by hand."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -29,31 +29,31 @@ class Street:
         self.neighbours = Neighbours(folder, lab.common_dir, OWN_EPOCH, self.roots, lambda: self.now)
 
     def answering(self, made: Entry, *episodes: str) -> list[bytes]:
-        """A server that is listed and answers; what it was asked."""
+        """A listed server that answers. Returns the questions it was asked."""
         listed(self.lab.runtime, made)
         body = section(made, *episodes).model_dump_json().encode()
         return self.running.enter_context(listening(made, saying(made, body)))
 
     def hanging(self, made: Entry) -> list[bytes]:
-        """A server that is listed and never answers; what it was asked."""
+        """A listed server that never answers. Returns the questions it was asked."""
         listed(self.lab.runtime, made)
         return self.running.enter_context(listening(made, silent))
 
     def conditions(self) -> list[str]:
-        """How every neighbour stands, by path."""
+        """The condition of every neighbour, by path."""
         return [neighbour.board.condition for neighbour in self.neighbours.read().neighbours]
 
 
 @pytest.fixture
 def street(lab: Lab) -> Iterator[Street]:
-    """A machine with our server alone."""
+    """A machine with only our server."""
     made = Street(lab)
     with made.running:
         yield made
 
 
 def test_nobody_else_is_nobody(street: Street) -> None:
-    """With no other server there is nobody to ask, and nothing is missing."""
+    """Without other servers there is nobody to ask, and nothing is missing."""
     own = entry(street.lab.runtime, epoch=OWN_EPOCH, common_dir=street.lab.common_dir)
     listed(street.lab.runtime, own)
     hood = street.neighbours.read()
@@ -61,7 +61,7 @@ def test_nobody_else_is_nobody(street: Street) -> None:
 
 
 def test_clones_are_asked_and_strangers_are_not(street: Street) -> None:
-    """Only servers of the same history are asked, our own is not, and their boards come by path."""
+    """Only servers of the same history are asked, never our own, and their boards are sorted by path."""
     runtime = street.lab.runtime
     street.answering(entry(runtime, "b"), "e1")
     street.answering(entry(runtime, "a"), "e2", "e3")
@@ -76,7 +76,7 @@ def test_clones_are_asked_and_strangers_are_not(street: Street) -> None:
 
 
 def test_an_answer_is_not_asked_for_again_within_a_second(street: Street) -> None:
-    """A younger answer stands, with its age; an older one is asked for anew."""
+    """A recent answer is reused, with its age; after a second the servers are asked again."""
     asked = street.answering(entry(street.lab.runtime), "e1")
     street.neighbours.read()
     street.now += FRESH_SECONDS - 0.25
@@ -88,7 +88,7 @@ def test_an_answer_is_not_asked_for_again_within_a_second(street: Street) -> Non
 
 
 def test_callers_at_the_same_time_share_one_asking(street: Street) -> None:
-    """Whoever comes while others are asked gets that answer."""
+    """A caller that comes during a round gets its answer."""
     asked = street.hanging(entry(street.lab.runtime))
     with ThreadPoolExecutor(8) as callers:
         hoods = list(callers.map(lambda _: street.neighbours.read(), range(8)))
@@ -97,7 +97,7 @@ def test_callers_at_the_same_time_share_one_asking(street: Street) -> None:
 
 
 def test_silence_is_remembered(street: Street) -> None:
-    """A silent server costs its 250 ms once in half a minute, is told as silent meanwhile, and hides nobody."""
+    """A silent server costs 250 ms once in half a minute, is called silent meanwhile, and hides nobody."""
     asked = street.hanging(entry(street.lab.runtime, "quiet"))
     street.answering(entry(street.lab.runtime, "there"), "e1")
     assert street.conditions() == ["silent", "ready"]
@@ -113,7 +113,7 @@ def test_silence_is_remembered(street: Street) -> None:
 
 
 def test_a_server_that_speaks_again_is_ready(street: Street) -> None:
-    """Silence is forgotten with the first answer."""
+    """The first answer ends the silence."""
     made = entry(street.lab.runtime)
     listed(street.lab.runtime, made)
     with listening(made, silent):
@@ -126,7 +126,7 @@ def test_a_server_that_speaks_again_is_ready(street: Street) -> None:
 
 @pytest.mark.parametrize("speaks", [True, False])
 def test_an_older_server_of_our_own_repository_is_superseded(street: Street, speaks: bool) -> None:
-    """We hold the lease, so it does not, whether it knows or answers or neither; that is told and is no gap."""
+    """We hold the lease, so an older server does not, whether it knows, answers or neither; that is not a gap."""
     old = entry(street.lab.runtime, epoch=OWN_EPOCH - 1, common_dir=street.lab.common_dir)
     if speaks:
         street.answering(old, "e1")
@@ -145,14 +145,14 @@ def test_a_superseded_server_sees_its_holder(street: Street) -> None:
 
 
 def test_of_two_servers_of_a_clone_the_older_is_superseded(street: Street) -> None:
-    """The epoch tells which of them holds, also where the older one does not answer."""
+    """The epoch shows which of two servers holds a repository, even if the older one does not answer."""
     street.hanging(entry(street.lab.runtime, epoch=600))
     street.answering(entry(street.lab.runtime, epoch=700), "e1")
     assert sorted(street.conditions()) == ["ready", "superseded"]
 
 
 def test_unknown_root_commits_are_a_gap(street: Street) -> None:
-    """While our own are not known, nobody can say that there is no clone."""
+    """While our own root commits are unknown, it cannot be said that there are no clones."""
     street.roots.known = None
     street.roots.reason = "git hangs"
     asked = street.answering(entry(street.lab.runtime), "e1")
@@ -164,13 +164,13 @@ def test_unknown_root_commits_are_a_gap(street: Street) -> None:
 
 
 def test_a_server_that_does_not_know_its_own_is_a_gap(street: Street) -> None:
-    """A server that has not told its root commits may be of a clone."""
+    """A server that has not named its root commits may be a clone's."""
     listed(street.lab.runtime, entry(street.lab.runtime, "young", roots=None))
     assert "young/.git has not named its root commits" in street.neighbours.read().gaps[0]
 
 
 def test_a_file_that_is_no_entry_is_a_gap(street: Street) -> None:
-    """What lies there unreadable may have been a clone, and is cleaned before it is told."""
+    """An unreadable file may have been a clone's entry, and its name is sanitized."""
     folder = street.lab.runtime / "servers"
     folder.mkdir()
     (folder / "\x1b[31m1.json").write_text("{")
@@ -180,7 +180,7 @@ def test_a_file_that_is_no_entry_is_a_gap(street: Street) -> None:
 
 
 def test_more_clones_than_are_asked_are_told(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the bound nobody is asked, and how many that are is told."""
+    """Servers past the limit are not asked, and their number is reported."""
     monkeypatch.setattr(neighbours_module, "MOST_ASKED", 1)
     for name in ("a", "b", "c"):
         street.answering(entry(street.lab.runtime, name), name)
@@ -190,7 +190,7 @@ def test_more_clones_than_are_asked_are_told(street: Street, monkeypatch: pytest
 
 
 def test_an_answer_that_is_read_too_slowly_is_silence(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not read and understood in time is told, and nobody waits for it."""
+    """An answer that is not read in time is reported, and nobody waits for it."""
     made = entry(street.lab.runtime)
     street.answering(made, "e1")
     monkeypatch.setattr(neighbours_module, "_GRACE_SECONDS", 0.0)

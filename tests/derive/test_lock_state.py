@@ -56,26 +56,26 @@ def tell(folder: Path, **told: object) -> None:
 
 
 def ask(folder: Path) -> DeriveState:
-    """The read_lock of the lock in a folder."""
+    """The state of the lock in a folder."""
     return read_lock(str(folder))
 
 
 @pytest.fixture(params=["listed by the kernel", "not listed"])
 def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once as on Linux, and once as where /proc/locks is not there."""
+    """Each test runs with /proc/locks, as on Linux, and without it."""
     if request.param == "not listed":
         monkeypatch.setattr(module, "_PROC_LOCKS", "/nowhere/locks")
 
 
 def test_no_lock_file_is_free(tmp_path: Path) -> None:
-    """Where nobody ever derived, and where there is no folder at all, the lock is free."""
+    """If nobody ever derived, or without a state folder, the lock is free."""
     assert ask(tmp_path) == DeriveState("free")
     assert ask(tmp_path / "gone") == DeriveState("free")
 
 
 @pytest.mark.usefixtures("both")
 def test_a_lock_file_that_nobody_holds_is_free(tmp_path: Path) -> None:
-    """The file stays after its holders; only the lock on it counts."""
+    """The lock file stays after its holders; only the lock on it counts."""
     (tmp_path / "derive.lock").touch()
     tell(tmp_path, holder=None, waiting=0)
     assert ask(tmp_path) == DeriveState("free")
@@ -83,7 +83,7 @@ def test_a_lock_file_that_nobody_holds_is_free(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("both")
 def test_a_held_lock_names_its_holder_and_who_waits(tmp_path: Path) -> None:
-    """Who holds it, since when, for what, and how many wait."""
+    """The state names the holder, since when, its command, and how many wait."""
     with taken(tmp_path):
         tell(tmp_path, holder=HOLDER, waiting=2)
         found = ask(tmp_path)
@@ -94,7 +94,7 @@ def test_a_held_lock_names_its_holder_and_who_waits(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("both")
 def test_a_killed_holder_leaves_a_stale_name(tmp_path: Path) -> None:
-    """The kernel frees the lock at once; the name that stays is called stale, with the reason."""
+    """The kernel releases a dead holder's lock at once; the name that stays is stale, with the reason."""
     with taken(tmp_path) as process:
         tell(tmp_path, holder=HOLDER, waiting=1)
         process.send_signal(signal.SIGKILL)
@@ -106,7 +106,7 @@ def test_a_killed_holder_leaves_a_stale_name(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("both")
 def test_a_holder_that_has_not_said_its_name_is_still_a_holder(tmp_path: Path) -> None:
-    """Between taking the lock and writing the name the lock is held, by nobody we know."""
+    """Between taking the lock and writing the name, the lock is held by an unknown holder."""
     with taken(tmp_path):
         found = ask(tmp_path)
         assert (found.state, found.holder) == ("held", None)
@@ -117,7 +117,7 @@ def test_a_holder_that_has_not_said_its_name_is_still_a_holder(tmp_path: Path) -
     "content", [b"", b"{", b"[]", b'{"holder": {"pid": 1}}', b'{"waiting": -1}', b"\xff", b"x" * 70_000]
 )
 def test_an_unreadable_name_does_not_free_the_lock(tmp_path: Path, content: bytes) -> None:
-    """Held stays held, without a holder, and the reason says what is wrong with the file."""
+    """With a damaged derive.json a held lock stays held, without a holder, and the reason says what is wrong."""
     with taken(tmp_path):
         (tmp_path / "derive.json").write_bytes(content)
         found = ask(tmp_path)
@@ -127,7 +127,7 @@ def test_an_unreadable_name_does_not_free_the_lock(tmp_path: Path, content: byte
 
 
 def test_a_pipe_in_place_of_the_name_is_not_waited_for(tmp_path: Path) -> None:
-    """Whatever lies there, the answer comes."""
+    """A pipe in place of derive.json is an error and does not block."""
     (tmp_path / "derive.lock").touch()
     os.mkfifo(tmp_path / "derive.json")
     with pytest.raises(UnprovenStateError, match=r"derive\.json is not a regular file"):
@@ -136,7 +136,7 @@ def test_a_pipe_in_place_of_the_name_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("both")
 def test_a_lock_left_to_a_child_is_held(tmp_path: Path) -> None:
-    """A taker that has ended while its child still holds the lock has not freed it."""
+    """A holder that ended while its child still has the lock has not released it."""
     tell(tmp_path, holder=HOLDER, waiting=0)
     command = [sys.executable, "-c", LEAVE_TO_A_CHILD, str(tmp_path / "derive.lock")]
     child = int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -147,7 +147,7 @@ def test_a_lock_left_to_a_child_is_held(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_the_kernel_hides_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lock of another container is in no list that we can read; its holder's claim makes us try the lock."""
+    """/proc/locks does not show another container's lock; its holder's claim makes us try the lock."""
     (tmp_path / "locks").touch()
     monkeypatch.setattr(module, "_PROC_LOCKS", str(tmp_path / "locks"))
     tell(tmp_path, holder=HOLDER, waiting=0)
@@ -156,13 +156,13 @@ def test_a_lock_that_the_kernel_hides_is_held(tmp_path: Path, monkeypatch: pytes
 
 
 def test_someone_who_only_looks_is_no_holder(tmp_path: Path) -> None:
-    """A shared lock is another reader's glance."""
+    """A shared lock is another reader's and does not count as held."""
     with taken(tmp_path, "LOCK_SH"):
         assert ask(tmp_path) == DeriveState("free")
 
 
 def test_a_free_lock_is_not_touched_by_looking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the kernel lists the locks and nobody claims this one, it is never taken, so no taker is turned away."""
+    """If the kernel lists the locks and nobody claims this one, it is never tried, so no taker is turned away."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("the lock was tried")
@@ -175,7 +175,7 @@ def test_a_free_lock_is_not_touched_by_looking(tmp_path: Path, monkeypatch: pyte
 
 
 def test_another_device_in_the_kernels_list_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some file systems show the list another device; the inode alone is no proof, the lock itself is."""
+    """Some file systems show another device in the list; the inode alone proves nothing, so the lock is tried."""
     (tmp_path / "derive.lock").touch()
     inode = (tmp_path / "derive.lock").stat().st_ino
     listed = tmp_path / "locks"
@@ -187,7 +187,7 @@ def test_another_device_in_the_kernels_list_is_tried(tmp_path: Path, monkeypatch
 
 
 def test_a_lock_taken_while_we_look_is_not_called_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who takes the lock between our two glances is seen as its holder, not as the one who left it."""
+    """A process that takes the lock between our two reads is seen as its holder, not its predecessor."""
     (tmp_path / "derive.lock").touch()
     tell(tmp_path, holder=HOLDER, waiting=0)
     real = module._read
@@ -210,7 +210,7 @@ def test_a_lock_taken_while_we_look_is_not_called_stale(tmp_path: Path, monkeypa
 
 
 def test_what_cannot_be_looked_at_is_a_sentence(tmp_path: Path) -> None:
-    """A state folder that is none is told, and not called free."""
+    """A state folder that is not a folder is an error, not a free lock."""
     (tmp_path / "file").touch()
     with pytest.raises(UnprovenStateError, match="file is not a folder"):
         ask(tmp_path / "file")
@@ -218,7 +218,7 @@ def test_what_cannot_be_looked_at_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("both")
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    """Where the lock would be tried at another place, that is told."""
+    """A link in place of the lock is an error, since another file would be tried."""
     (tmp_path / "real").touch()
     (tmp_path / "derive.lock").symlink_to("real")
     tell(tmp_path, holder=HOLDER, waiting=0)

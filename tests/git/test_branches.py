@@ -19,7 +19,7 @@ def cloned(lab: Lab) -> Lab:
 
 
 def test_main_comes_before_master(lab: Lab) -> None:
-    """Without a remote the usual names are taken, main first."""
+    """Without a remote the usual names are the base, main first."""
     lab.commit()
     lab.git("branch", "master")
     lab.git("checkout", "-q", "-b", "topic")
@@ -30,7 +30,7 @@ def test_main_comes_before_master(lab: Lab) -> None:
 
 @pytest.mark.parametrize("name", ["trunk", "evil-\u202ebase", os.fsdecode(b"caf\xe9")])
 def test_else_the_branch_of_the_primary_checkout(lab: Lab, name: str) -> None:
-    """With neither, the primary checkout says which branch it is, whatever its name."""
+    """With neither, the branch of the primary checkout is the base, whatever its name."""
     lab.commit()
     lab.git("branch", "-m", "main", name)
     lab.worktree("topic")
@@ -60,7 +60,7 @@ def test_no_base_at_all_is_a_sentence(lab: Lab) -> None:
 
 
 def test_of_main_and_its_remote_copy_the_further_one_counts(lab: Lab) -> None:
-    """A main that nobody pulls is not compared with, a main that is not pushed yet is."""
+    """A local main that is behind is not the base; one that is not pushed yet is."""
     lab.commit(a_txt="a")
     lab.commit(a_txt="b")
     cloned(lab)
@@ -76,7 +76,7 @@ def test_of_main_and_its_remote_copy_the_further_one_counts(lab: Lab) -> None:
 
 
 def test_without_a_local_main_the_remote_one_counts(lab: Lab) -> None:
-    """A checkout of topics alone is compared with the remote branch."""
+    """With only topic branches, the remote branch is the base."""
     lab.commit()
     cloned(lab)
     lab.git("checkout", "-q", "-b", "topic")
@@ -85,7 +85,7 @@ def test_without_a_local_main_the_remote_one_counts(lab: Lab) -> None:
 
 
 def test_a_remote_head_that_leads_nowhere_is_passed_over(lab: Lab) -> None:
-    """origin/HEAD of a branch that was removed does not hide the local branches."""
+    """An origin/HEAD that names a removed branch does not hide the local branches."""
     lab.commit()
     lab.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone")
     assert base_branch(lab.common_dir, None) == "refs/heads/main"
@@ -101,7 +101,7 @@ def test_a_remote_head_that_leads_nowhere_is_passed_over(lab: Lab) -> None:
     ],
 )
 def test_a_named_base_is_taken_at_its_word(lab: Lab, named: str, ref: str) -> None:
-    """Local, remote and full names are understood, and a tag of the same name is not taken for the branch."""
+    """Local, remote and full names are accepted, and a tag of the same name is not taken for the branch."""
     lab.commit()
     cloned(lab)
     lab.git("branch", "develop")
@@ -114,7 +114,7 @@ def test_a_named_base_is_taken_at_its_word(lab: Lab, named: str, ref: str) -> No
     "named", ["", "gone", "mai*", "main~0", "--all", "a\0b", "refs/heads/gone", "\x1b[31m", "HEAD"]
 )
 def test_a_named_base_that_does_not_exist_is_refused_by_name(lab: Lab, named: str) -> None:
-    """A misspelt base is never replaced by a guess, and what is no plain branch name is none."""
+    """A misspelt base is never replaced by a guess, and an invalid branch name is refused."""
     lab.commit()
     with pytest.raises(PolicyError, match=r"integration\.base names .* no such branch") as caught:
         base_branch(lab.common_dir, named)
@@ -122,7 +122,7 @@ def test_a_named_base_that_does_not_exist_is_refused_by_name(lab: Lab, named: st
 
 
 def test_a_head_that_cannot_be_read_names_no_base(lab: Lab) -> None:
-    """Where neither main nor master is there and HEAD is damaged, the base is unknown, not absent."""
+    """Without main and master, and with a damaged HEAD, the base is unknown, not absent."""
     lab.commit()
     lab.git("branch", "-m", "main", "trunk")
     (lab.repo / ".git/refs/heads/trunk").write_bytes(b"\0" * 41)

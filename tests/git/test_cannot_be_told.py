@@ -1,4 +1,4 @@
-"""What cannot be read of a git folder is told, and never taken for nothing."""
+"""What cannot be read in a git folder is reported, and never taken for nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox import Lab
 
 
 def _unlistable(lab: Lab) -> Path:
-    """A repository whose folder of worktree entries nobody can list, root neither."""
+    """A repository whose folder of worktree entries cannot be listed, not even by root."""
     lab.commit()
     folder = lab.repo / ".git/worktrees"
     folder.symlink_to("worktrees")
@@ -24,7 +24,7 @@ def _unlistable(lab: Lab) -> Path:
 
 
 def test_entries_that_cannot_be_listed_are_no_empty_list(lab: Lab) -> None:
-    """Nobody is told that there is no linked work tree; without the folder there is none."""
+    """An unlistable folder does not mean that there is no linked work tree; a missing one does."""
     folder = _unlistable(lab)
     with pytest.raises(GitError, match="worktrees cannot be listed"):
         entry_names(lab.common_dir)
@@ -36,7 +36,7 @@ def test_entries_that_cannot_be_listed_are_no_empty_list(lab: Lab) -> None:
 
 
 def test_a_cache_that_cannot_tell_asks_anew(lab: Lab) -> None:
-    """What was listed before is not repeated once the entries cannot be listed, and is found again afterwards."""
+    """An earlier listing is not repeated while the entries cannot be listed, and works again afterwards."""
     lab.commit()
     cache = WorktreeCache(lab.common_dir)
     assert len(cache.read()) == 1
@@ -48,7 +48,7 @@ def test_a_cache_that_cannot_tell_asks_anew(lab: Lab) -> None:
 
 
 def test_a_broken_main_is_not_passed_over_for_master(lab: Lab) -> None:
-    """The base is unknown with the branch named, and another one only where the policy names it."""
+    """If the base cannot be read, it is unknown, with its name; another one counts only if the policy names it."""
     lab.commit()
     lab.git("branch", "master")
     (lab.repo / ".git/refs/heads/main").write_text("no commit\n")
@@ -60,14 +60,14 @@ def test_a_broken_main_is_not_passed_over_for_master(lab: Lab) -> None:
 
 
 def test_a_broken_master_beside_a_whole_main(lab: Lab) -> None:
-    """What comes after the base that was found decides nothing."""
+    """Candidates after the one that was found do not matter."""
     lab.commit()
     (lab.repo / ".git/refs/heads/master").write_text("no commit\n")
     assert base_branch(lab.common_dir, None) == "refs/heads/main"
 
 
 def test_a_configuration_that_cannot_be_read(lab: Lab) -> None:
-    """The primary checkout of a git folder kept elsewhere is not guessed."""
+    """The primary checkout of a separate git folder is not guessed."""
     lab.commit()
     away = lab.base / "away"
     lab.git("clone", "-q", "--separate-git-dir", str(away), str(lab.repo), str(lab.base / "tree"))

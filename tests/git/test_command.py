@@ -12,7 +12,7 @@ from sandbox import Lab, until
 
 @pytest.fixture
 def as_git(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The place of a program that stands in for git on PATH."""
+    """The path of a fake git on PATH."""
     folder = lab.base / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
@@ -31,7 +31,7 @@ def test_git_answers_in_bytes(lab: Lab) -> None:
 
 
 def test_a_failure_is_one_sentence(lab: Lab) -> None:
-    """git's own words stand in the sentence, with the command and the folder, and nothing that steers a terminal."""
+    """The sentence has git's own words, the command and the folder, and no control characters."""
     with pytest.raises(GitError) as caught:
         run(["rev-parse", "--verify", "no-\x1b[31m-\u202ebranch"], str(lab.repo))
     assert str(caught.value) == f"git rev-parse failed in {lab.repo}: Needed a single revision"
@@ -48,26 +48,26 @@ def test_a_missing_git_says_what_to_do(lab: Lab, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_missing_folder_is_not_called_a_missing_git(lab: Lab) -> None:
-    """The folder that is gone is named."""
+    """A missing folder is named."""
     with pytest.raises(GitError, match=f"{lab.base}/gone does not exist"):
         run(["status"], str(lab.base / "gone"))
 
 
 def test_a_name_with_a_nul_is_refused(lab: Lab) -> None:
-    """No process can be given such a name, and the sentence says so."""
+    """No process can be given a name with NUL, and the sentence says so."""
     with pytest.raises(GitError, match="NUL"):
         run(["rev-parse", "a\0b"], str(lab.repo))
 
 
 def test_an_old_git_is_named_with_what_is_needed(lab: Lab, as_git: Path) -> None:
-    """A git that does not know the arguments and is older than 2.36 is told by its version."""
+    """A git that rejects the arguments and is older than 2.36 is reported by its version."""
     script(as_git, 'case "$1" in --version) echo "git version 2.25.1";; *) exit 129;; esac')
     with pytest.raises(GitError, match=r"git 2\.25\.1 is too old: install git 2\.36 or newer"):
         run(["worktree", "list", "--porcelain", "-z"], str(lab.repo))
 
 
 def test_a_usage_error_of_a_new_git_is_not_blamed_on_its_age(lab: Lab) -> None:
-    """Only an old version is called old."""
+    """Only an old version is called too old."""
     with pytest.raises(GitError, match="git worktree failed"):
         run(["worktree", "list", "--no-such-option"], str(lab.repo))
 
@@ -81,7 +81,7 @@ def test_a_foreign_repository_says_how_to_trust_it(lab: Lab) -> None:
 
 
 def test_a_silent_git_is_ended_with_all_it_started(lab: Lab, as_git: Path) -> None:
-    """After the deadline neither git nor a helper of it runs, even where git itself has ended before."""
+    """After the deadline neither git nor its helpers run, even if git itself has already ended."""
     script(as_git, "sleep 600 & exit 0")
     with pytest.raises(GitTimeoutError, match="no answer within 1 s"):
         run(["status"], str(lab.repo), deadline_s=1)
@@ -89,7 +89,7 @@ def test_a_silent_git_is_ended_with_all_it_started(lab: Lab, as_git: Path) -> No
 
 
 def test_a_flood_is_cut(lab: Lab, as_git: Path) -> None:
-    """Output over the bound is an error, and the process is ended."""
+    """Output over the limit is an error, and the process is killed."""
     script(as_git, "exec yes")
     with pytest.raises(GitError, match="printed more than 1,000 bytes"):
         run(["status"], str(lab.repo), most=1_000)
@@ -97,20 +97,20 @@ def test_a_flood_is_cut(lab: Lab, as_git: Path) -> None:
 
 
 def test_a_flood_of_complaints_costs_no_memory_and_no_answer(lab: Lab, as_git: Path) -> None:
-    """A long standard error is drained and forgotten."""
+    """A long standard error is read and discarded."""
     script(as_git, "yes complaint | head -c 1000000 >&2; echo fine")
     assert run(["status"], str(lab.repo)) == b"fine\n"
 
 
 def test_a_killed_git_is_told_with_the_signal(lab: Lab, as_git: Path) -> None:
-    """An end by a signal is no answer."""
+    """A git that was killed by a signal is an error."""
     script(as_git, "kill -9 $$")
     with pytest.raises(GitError, match="was ended by signal 9"):
         run(["status"], str(lab.repo))
 
 
 def test_the_callers_git_variables_do_not_lead_astray(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call from inside a hook asks about the folder it names, and no trace file is written."""
+    """A call from inside a hook is about the folder it names, and no trace file is written."""
     trace = lab.base / "trace"
     for name, value in {
         "GIT_DIR": "/nowhere",
@@ -126,7 +126,7 @@ def test_the_callers_git_variables_do_not_lead_astray(lab: Lab, monkeypatch: pyt
 
 
 def test_no_program_that_the_repository_names_is_started(lab: Lab) -> None:
-    """core.fsmonitor of a cloned repository is asked by git itself, and not by us."""
+    """Git itself would run core.fsmonitor of a cloned repository; our calls do not."""
     marker, monitor = lab.base / "started", lab.base / "monitor"
     script(monitor, f"touch {marker}")
     lab.commit(a_txt="a")
@@ -138,13 +138,13 @@ def test_no_program_that_the_repository_names_is_started(lab: Lab) -> None:
 
 
 def test_nothing_is_fetched(lab: Lab) -> None:
-    """Every transport is closed, also to a repository on the same disk."""
+    """Every transport is disabled, even to a repository on the same disk."""
     with pytest.raises(GitError, match="transport 'file' not allowed"):
         run(["ls-remote", f"file://{lab.repo}"], str(lab.base))
 
 
 def test_the_seat_is_where_a_person_would_stand(lab: Lab) -> None:
-    """git is run in the primary checkout, or in the git folder where that lies elsewhere."""
+    """Git runs in the primary checkout, or in the git folder if that is elsewhere."""
     assert git_cwd("/a/repo/.git") == "/a/repo"
     assert git_cwd("/a/repo.git") == "/a/repo.git"
     assert git_cwd("/a/.git/modules/sub") == "/a/.git/modules/sub"

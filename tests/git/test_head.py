@@ -1,4 +1,4 @@
-"""HEAD as files say it: which branch and commit, that a branch has no commit yet, or that it cannot be told and why."""
+"""HEAD read from files: branch and commit, a branch without a commit, or unknown and why."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def head(lab: Lab, name: str | None = None) -> Reading[Head]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put bytes in the place of a file of git's."""
+    """Replace the content of one of git's files."""
     path.unlink(missing_ok=True)
     path.write_bytes(content)
 
 
 def test_a_branch_and_its_commit_are_read(lab: Lab) -> None:
-    """Loose or packed, in the primary checkout and in a linked one, and as git lists it."""
+    """HEAD is the same as git lists it, loose or packed, in the primary and in a linked checkout."""
     sha = lab.commit()
     lab.worktree("topic")
     for pack in (False, True):
@@ -41,7 +41,7 @@ def test_a_branch_and_its_commit_are_read(lab: Lab) -> None:
 
 
 def test_a_loose_ref_goes_before_a_packed_one(lab: Lab) -> None:
-    """A commit after packing is the one that is told."""
+    """A commit made after packing wins over the packed one."""
     lab.commit()
     lab.git("pack-refs", "--all")
     sha = lab.commit("more", b_txt="b")
@@ -49,7 +49,7 @@ def test_a_loose_ref_goes_before_a_packed_one(lab: Lab) -> None:
 
 
 def test_a_detached_head_has_no_branch(lab: Lab) -> None:
-    """The commit alone is told."""
+    """A detached HEAD has only a commit."""
     sha = lab.commit()
     lab.git("checkout", "-q", "--detach")
     found = head(lab)
@@ -59,7 +59,7 @@ def test_a_detached_head_has_no_branch(lab: Lab) -> None:
 
 
 def test_a_symbolic_branch_is_followed(lab: Lab) -> None:
-    """A branch that stands for another has that one's commit and its own name; a ring of them is unknown."""
+    """A symbolic branch has the commit of its target and its own name; a cycle is unknown."""
     sha = lab.commit()
     lab.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
     lab.git("symbolic-ref", "HEAD", "refs/heads/alias")
@@ -69,7 +69,7 @@ def test_a_symbolic_branch_is_followed(lab: Lab) -> None:
 
 
 def test_a_head_that_is_a_link_names_its_target(lab: Lab) -> None:
-    """As git once wrote it, and still reads it."""
+    """HEAD may be a link, as git once wrote it and still reads it."""
     sha = lab.commit()
     (lab.repo / ".git/HEAD").unlink()
     (lab.repo / ".git/HEAD").symlink_to("refs/heads/main")
@@ -77,14 +77,14 @@ def test_a_head_that_is_a_link_names_its_target(lab: Lab) -> None:
 
 
 def test_a_branch_without_a_commit_is_told_apart(lab: Lab) -> None:
-    """Nothing is committed: the branch is known, and that it has no commit. A folder of its name is no commit either."""
+    """Before the first commit the branch is known and has no commit, even if there is a folder of its name."""
     assert head(lab) == Known(Head("main", None))
     (lab.repo / ".git/refs/heads/main").mkdir()
     assert head(lab) == Known(Head("main", None))
 
 
 def test_a_branch_below_a_branch_that_is_gone(lab: Lab) -> None:
-    """A file where a folder of the ref would have to be means that there is no such ref."""
+    """A file in place of a folder of the ref means that the ref does not exist."""
     lab.commit()
     write(lab.repo / ".git/HEAD", b"ref: refs/heads/main/sub\n")
     assert head(lab) == Known(Head("main/sub", None))
@@ -108,7 +108,7 @@ def test_a_branch_below_a_branch_that_is_gone(lab: Lab) -> None:
     ],
 )
 def test_a_damaged_head_is_unknown(lab: Lab, content: bytes, reason: str) -> None:
-    """What git would not take says why, and is no branch without a commit."""
+    """A HEAD that git would reject is unknown with the reason, and not a branch without a commit."""
     lab.commit()
     write(lab.repo / ".git/HEAD", content)
     assert head(lab) == Unknown(reason)
@@ -116,7 +116,7 @@ def test_a_damaged_head_is_unknown(lab: Lab, content: bytes, reason: str) -> Non
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 41, b"0" * 40 + b"\n", b"cut"])
 def test_a_damaged_branch_is_unknown(lab: Lab, content: bytes) -> None:
-    """A ref that lost its content, as after a power cut, is not one that has no commit yet."""
+    """A ref that lost its content, as after a power cut, is not a branch without a commit."""
     lab.commit()
     write(lab.repo / ".git/refs/heads/main", content)
     found = head(lab)
@@ -126,7 +126,7 @@ def test_a_damaged_branch_is_unknown(lab: Lab, content: bytes) -> None:
 
 
 def test_a_damaged_line_of_packed_refs_is_unknown(lab: Lab) -> None:
-    """A branch whose packed line names no commit cannot be told; one that has no line has no commit."""
+    """A branch whose packed line does not name a commit is unknown; without a line it has no commit."""
     lab.commit()
     lab.git("pack-refs", "--all")
     write(lab.repo / ".git/packed-refs", b"zzzz refs/heads/main\n")
@@ -138,7 +138,7 @@ def test_a_damaged_line_of_packed_refs_is_unknown(lab: Lab) -> None:
 
 
 def test_a_name_of_other_bytes_is_kept(lab: Lab) -> None:
-    """Branches are bytes: what is no UTF-8 is kept as the file system keeps names."""
+    """Branch names are bytes: what is not UTF-8 is kept the way file names are."""
     sha = lab.commit()
     name = os.fsdecode(b"caf\xe9")
     lab.git("checkout", "-q", "-b", name)
@@ -146,14 +146,14 @@ def test_a_name_of_other_bytes_is_kept(lab: Lab) -> None:
 
 
 def test_refs_in_tables_are_git_s_to_read(lab: Lab) -> None:
-    """Their HEAD names a ref that no file holds: unknown, and known as such."""
+    """With a reftable, HEAD names a ref that is in no file: it is unknown, and recognized as such."""
     write(lab.repo / ".git/HEAD", b"ref: refs/heads/.invalid\n")
     assert isinstance(head(lab), Unknown)
     assert is_in_tables(lab.common_dir)
 
 
 def test_no_head_is_absent(lab: Lab) -> None:
-    """A git folder without the file, and a checkout that git does not list."""
+    """HEAD is absent in a git folder without the file, and for a checkout that git does not list."""
     (lab.repo / ".git/HEAD").unlink()
     assert head(lab) == ABSENT
     assert listed_head(lab.common_dir, ()) == ABSENT
@@ -161,7 +161,7 @@ def test_no_head_is_absent(lab: Lab) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a folder to another user")
 def test_a_git_folder_of_another_user_is_not_believed(lab: Lab) -> None:
-    """Where nothing in it is believed, neither is its HEAD, and the reason says whose it is."""
+    """In an unproven git folder HEAD is not read, and the reason says whose folder it is."""
     lab.commit()
     os.chown(lab.common_dir, 54_321, -1)
     found = head(lab)

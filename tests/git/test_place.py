@@ -14,13 +14,13 @@ from sandbox import Lab
 
 
 def at(path: Path) -> Repository:
-    """The brief's words for the checkout that holds a folder."""
+    """The brief's description of the checkout that holds a folder."""
     here = checkout_at(str(path))
     return repository(here, head_of(here, lambda: worktrees(here.common_dir)))
 
 
 def test_a_folder_inside_a_worktree_is_that_worktree(lab: Lab) -> None:
-    """From anywhere inside a checkout the same place is told, with the primary it belongs to."""
+    """From anywhere inside a checkout its root is found, and the primary it belongs to."""
     sha = lab.commit()
     topic = lab.worktree("topic")
     (topic / "src/deep").mkdir(parents=True)
@@ -36,7 +36,7 @@ def test_a_folder_inside_a_worktree_is_that_worktree(lab: Lab) -> None:
 
 
 def test_a_submodule_and_a_git_folder_kept_elsewhere_are_placed_by_their_work_trees(lab: Lab) -> None:
-    """Where git lists a git folder in place of the work tree, the work tree is still what is told."""
+    """If git lists the git folder in place of the work tree, we still report the work tree."""
     lab.commit(a_txt="a")
     lab.git("init", "-q", "-b", "main", str(lab.base / "super"))
     add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lab.repo), "sub")
@@ -47,7 +47,7 @@ def test_a_submodule_and_a_git_folder_kept_elsewhere_are_placed_by_their_work_tr
 
 
 def test_a_worktree_of_a_bare_repository_is_placed(lab: Lab) -> None:
-    """The primary of such a worktree is the bare repository."""
+    """The primary of a worktree of a bare repository is the bare repository."""
     lab.commit()
     lab.git("clone", "-q", "--bare", str(lab.repo), str(lab.base / "bare.git"))
     lab.git("worktree", "add", "-q", "-b", "topic", str(lab.base / "tree"), cwd=lab.base / "bare.git")
@@ -55,7 +55,7 @@ def test_a_worktree_of_a_bare_repository_is_placed(lab: Lab) -> None:
 
 
 def test_names_that_are_not_utf_8_can_go_on_the_wire(lab: Lab) -> None:
-    """A branch of other bytes is spelled, and the place can be written as JSON."""
+    """A branch with other bytes is escaped, and the description can be written as JSON."""
     lab.commit()
     lab.git("checkout", "-q", "-b", os.fsdecode(b"caf\xe9"))
     assert at(lab.repo).branch == "caf\\xe9"
@@ -63,7 +63,7 @@ def test_names_that_are_not_utf_8_can_go_on_the_wire(lab: Lab) -> None:
 
 
 def test_no_checkout_is_a_sentence(lab: Lab) -> None:
-    """Outside of any, and inside a bare repository, the sentence says what was found."""
+    """Outside any checkout, and inside a bare repository, the sentence says what was found."""
     with pytest.raises(RepositoryError, match="not in a git repository"):
         checkout_at(str(lab.home))
     lab.git("init", "-q", "--bare", str(lab.base / "bare.git"))
@@ -72,7 +72,7 @@ def test_no_checkout_is_a_sentence(lab: Lab) -> None:
 
 
 def test_a_checkout_that_git_lost_is_a_sentence(lab: Lab) -> None:
-    """A worktree that git does not list says how to repair it."""
+    """For a worktree that git does not list, the error says how to repair it."""
     lab.commit()
     topic = lab.worktree("topic")
     (lab.repo / ".git/worktrees/topic/gitdir").unlink()

@@ -12,7 +12,7 @@ from sandbox import Lab
 
 @pytest.mark.parametrize("name", ["repo", "a b", "ěščř", 'a:b"c\\d', "a\nb"])
 def test_objects_are_written_beside_the_repository_and_gone_afterwards(name: str) -> None:
-    """A merge tried under quarantine reads the real objects, writes its own elsewhere, and leaves nothing."""
+    """A merge under quarantine reads the real objects, writes its own elsewhere, and leaves nothing behind."""
     with Lab(name) as lab:
         lab.commit(a_txt="a")
         lab.git("checkout", "-q", "-b", "left")
@@ -32,7 +32,7 @@ def test_objects_are_written_beside_the_repository_and_gone_afterwards(name: str
 
 
 def test_the_repositorys_own_alternates_are_followed(lab: Lab) -> None:
-    """A repository that borrows objects, by a relative path, is read whole."""
+    """A repository that borrows objects by a relative path can be read completely."""
     sha = lab.commit(a_txt="a")
     lab.git("clone", "-q", "--shared", str(lab.repo), str(lab.base / "borrower"))
     common = lab.base / "borrower/.git"

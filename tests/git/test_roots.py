@@ -10,7 +10,7 @@ from sandbox import Lab
 
 
 def test_a_clone_has_the_roots_of_its_original(lab: Lab) -> None:
-    """The first commit is the root, in the original and in every clone, bare ones too, whatever came after it."""
+    """The first commit is the root, in the original and in every clone, even bare, whatever came after it."""
     first = lab.commit(at=1)
     lab.git("clone", "-q", str(lab.repo), str(lab.base / "other"))
     lab.git("clone", "-q", "--bare", str(lab.repo), str(lab.base / "bare.git"))
@@ -31,19 +31,19 @@ def test_a_merged_history_brings_its_root_along(lab: Lab) -> None:
 
 
 def test_before_the_first_commit_there_is_no_root(lab: Lab) -> None:
-    """An unborn branch is no fault."""
+    """An unborn branch is not an error."""
     assert root_commits(lab.common_dir, 5.0) == ABSENT
 
 
 def test_a_long_history_is_not_waited_for(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A git that does not come to an end within the deadline is a GitTimeoutError."""
+    """A git that does not finish before the deadline raises GitTimeoutError."""
     git_hangs(lab, monkeypatch)
     with pytest.raises(GitTimeoutError, match=r"git rev-list in .* gave no answer within 0.05 s"):
         root_commits(lab.common_dir, 0.05)
 
 
 def test_no_repository_is_told(lab: Lab) -> None:
-    """A folder that is no repository is unknown, not an empty history; nor is a branch whose commit is damaged."""
+    """A folder that is not a repository, or whose branch is damaged, is unknown, not an empty history."""
     assert isinstance(root_commits(str(lab.home), 5.0), Unknown)
     lab.commit()
     (lab.repo / ".git/refs/heads/main").write_bytes(b"\0" * 41)

@@ -12,7 +12,7 @@ from sandbox import Lab, until
 
 
 def test_a_folder_is_tracked_once_git_keeps_a_file_of_it(lab: Lab) -> None:
-    """Not before a file was added, and again not once it was removed; other folders do not count."""
+    """A folder is tracked once a file in it was added, until it is removed; other folders do not count."""
     folder = lab.repo / "meta/notices"
     (folder / "active").mkdir(parents=True)
     (folder / "active/a.md").write_text("a")
@@ -34,7 +34,7 @@ def test_a_link_is_tracked_where_it_leads(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_a_linked_worktree_has_an_index_of_its_own(lab: Lab) -> None:
-    """What another checkout keeps does not make this folder a tracked one."""
+    """Files that another checkout tracks do not make this folder tracked."""
     lab.commit()
     tree = lab.worktree("other")
     for root in (lab.repo, tree):
@@ -46,7 +46,7 @@ def test_a_linked_worktree_has_an_index_of_its_own(lab: Lab) -> None:
 
 
 def test_outside_of_every_checkout_nothing_is_tracked(lab: Lab, tmp_path: Path) -> None:
-    """Neither the inside of a git folder, nor a folder without a repository, nor one that is gone."""
+    """The inside of a git folder, a folder outside any repository and a missing folder are not tracked."""
     lab.commit(a_txt="a")
     inside = lab.state / "notices"
     inside.mkdir(parents=True)
@@ -60,7 +60,7 @@ def settle(lab: Lab) -> None:
 
 
 def test_git_is_asked_once_for_an_unchanged_index(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer stays for as long as the index does."""
+    """The answer is cached until the index changes."""
     lab.commit(a_txt="a")
     asked: list[str] = []
 

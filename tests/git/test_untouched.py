@@ -1,4 +1,4 @@
-"""Reading changes nothing: seen by the kernel's own report of what is made in the folders of git."""
+"""Reading changes nothing, as the kernel's own watch on the git folders shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from traces import git_folders, watched
 
 @pytest.fixture
 def stale(lab: Lab) -> Lab:
-    """A repository whose indexes no longer fit the times of the files, as after any build."""
+    """A repository whose indexes are out of date, as after any build."""
     lab.commit(a_txt="a", b_txt="b")
     topic = lab.worktree("topic")
     lab.commit(cwd=topic, c_txt="c")
@@ -39,14 +39,14 @@ def snapshot(lab: Lab) -> dict[str, tuple[int, int, int, bytes]]:
 
 
 def test_the_watch_sees_what_others_do(stale: Lab) -> None:
-    """git status on such an index takes its lock, and the watch tells."""
+    """A plain git status on such an index takes its lock, which the watch notices."""
     with watched(*git_folders(stale)) as made:
         stale.git("status")
     assert f"{stale.common_dir}/index.lock" in made
 
 
 def test_reading_makes_no_file_takes_no_lock_and_writes_no_object(stale: Lab) -> None:
-    """All that is asked of git leaves every file, ref, index and object as it was."""
+    """All our calls of git leave every file, ref, index and object unchanged."""
     before, objects = snapshot(stale), stale.git("count-objects", "-v")
     with watched(*git_folders(stale)) as made:
         shelf = WorktreeCache(stale.common_dir)

@@ -19,14 +19,14 @@ from sandbox import Lab, until
 
 
 def settled(lab: Lab) -> WorktreeCache:
-    """A shelf that has read the repository and trusts what it read."""
+    """A cache that has read the repository and trusts what it read."""
     shelf = WorktreeCache(lab.common_dir)
     until(lambda: shelf.read() and shelf._listing)
     return shelf
 
 
 def test_an_unchanged_repository_starts_no_process(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second reading needs no git at all."""
+    """A second read does not call git."""
     lab.commit()
     lab.worktree("topic")
     shelf = settled(lab)
@@ -58,7 +58,7 @@ CHANGES: dict[str, Callable[[Lab], object]] = {
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_every_change_is_noticed(lab: Lab, change: Callable[[Lab], object], packed: bool) -> None:
-    """After a change the shelf holds what git lists then, also where refs are packed."""
+    """After a change the cache has git's new listing, even if refs are packed."""
     lab.commit(a_txt="a")
     lab.commit(a_txt="b")
     lab.worktree("topic")
@@ -78,7 +78,7 @@ def test_every_change_is_noticed(lab: Lab, change: Callable[[Lab], object], pack
 
 
 def test_a_folder_that_came_back_is_there_again(lab: Lab) -> None:
-    """Gone is not for ever: a disk that is mounted again is seen."""
+    """A gone checkout may return: a disk that is mounted again is noticed."""
     lab.commit()
     topic = lab.worktree("topic")
     topic.rename(lab.base / "away")
@@ -90,7 +90,7 @@ def test_a_folder_that_came_back_is_there_again(lab: Lab) -> None:
 
 
 def test_packing_the_refs_changes_nothing(lab: Lab) -> None:
-    """Where a ref is kept is no fact about a checkout."""
+    """Packing a ref changes nothing about a checkout."""
     lab.commit()
     shelf = settled(lab)
     before = shelf.read()
@@ -99,7 +99,7 @@ def test_packing_the_refs_changes_nothing(lab: Lab) -> None:
 
 
 def test_changes_within_one_tick_of_the_clock_are_noticed(lab: Lab) -> None:
-    """Heads that follow each other as fast as git can write them are each seen."""
+    """Commits that follow each other as fast as git can make them are all noticed."""
     heads = [lab.commit(a_txt=text) for text in ("a", "b", "c")]
     shelf = WorktreeCache(lab.common_dir)
     for turn in range(60):
@@ -109,7 +109,7 @@ def test_changes_within_one_tick_of_the_clock_are_noticed(lab: Lab) -> None:
 
 
 def test_a_reftable_is_looked_at(lab: Lab) -> None:
-    """Where refs live in tables, the lists of tables are part of what is looked at, each worktree's too."""
+    """With reftables, the lists of tables are watched too, each worktree's included."""
     lab.commit()
     lab.worktree("topic")
     shelf = WorktreeCache(lab.common_dir)
@@ -121,7 +121,7 @@ def test_a_reftable_is_looked_at(lab: Lab) -> None:
 
 
 def test_a_failure_is_not_kept(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git that failed once is asked again, and an old listing is not shown in its stead."""
+    """After a failure git is called again, and the old listing is not shown instead."""
     lab.commit()
     shelf = settled(lab)
     lab.commit(b_txt="b")
@@ -157,7 +157,7 @@ def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_head_that_leads_in_circles_or_nowhere_does_no_harm(lab: Lab) -> None:
-    """Nonsense in HEAD is git's to refuse; looking at it ends."""
+    """Nonsense in HEAD is left to git to reject, and reading it ends."""
     lab.commit()
     shelf = WorktreeCache(lab.common_dir)
     (lab.repo / ".git/refs/heads/main").write_text("ref: refs/heads/main\n")
@@ -169,7 +169,7 @@ def test_a_head_that_leads_in_circles_or_nowhere_does_no_harm(lab: Lab) -> None:
 
 
 def test_one_git_answers_all_who_wait(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten who ask while git is slow wait for one listing, or for the one after it, and get the same."""
+    """Ten callers of a slow git wait for one listing, or the one after it, and get the same."""
     lab.commit()
     asked: list[float] = []
     go, real = threading.Event(), worktrees
@@ -190,7 +190,7 @@ def test_one_git_answers_all_who_wait(lab: Lab, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_slow_git_answers_the_next_one_who_asks(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has waited long enough is told so, who comes later at once, and what git listed after that is used."""
+    """A caller out of patience gets an error, later ones at once, and git's late listing is still used."""
     lab.commit()
     file = git_hangs(lab, monkeypatch)
     cache = WorktreeCache(lab.common_dir, linger_s=30.0)

@@ -11,12 +11,12 @@ from sandbox import Lab
 
 
 def found(lab: Lab) -> object:
-    """The entries that git keeps and does not list."""
+    """The entries that git keeps but does not list."""
     return unlisted_entries(lab.common_dir, worktrees(lab.common_dir))
 
 
 def test_every_entry_that_git_lists_is_none(lab: Lab) -> None:
-    """Healthy, gone and copied entries stand for checkouts that are listed; a file among them is no entry."""
+    """Healthy, gone and copied entries belong to listed checkouts; a file among them is not an entry."""
     lab.commit()
     assert found(lab) is ABSENT
     lab.worktree("topic")
@@ -29,7 +29,7 @@ def test_every_entry_that_git_lists_is_none(lab: Lab) -> None:
 
 @pytest.mark.parametrize("content", ["", "\n", None])
 def test_an_entry_that_git_skips_is_named(lab: Lab, content: str | None) -> None:
-    """git skips an entry whose link is empty or missing without a word."""
+    """An entry whose link is empty or missing, which git silently skips, is found."""
     lab.commit()
     lab.worktree("topic")
     lab.worktree("fine")

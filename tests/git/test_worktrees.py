@@ -17,7 +17,7 @@ def listing(lab: Lab) -> dict[str, Checkout]:
 
 
 def test_the_primary_comes_first_then_each_linked_one(lab: Lab) -> None:
-    """Roots, git folders, branches and heads are those of git."""
+    """Roots, git folders, branches and heads are as git reports them."""
     first = lab.commit(a_txt="a")
     topic = lab.worktree("topic", "feature/login")
     second = lab.commit(cwd=topic, b_txt="b")
@@ -39,13 +39,13 @@ def test_the_primary_comes_first_then_each_linked_one(lab: Lab) -> None:
 
 
 def test_a_repository_without_a_commit_has_a_branch_and_no_head(lab: Lab) -> None:
-    """Unborn is not detached."""
+    """An unborn branch is not detached."""
     (only,) = worktrees(lab.common_dir)
     assert (only.branch, only.head, only.detached) == ("main", None, False)
 
 
 def test_a_detached_head_has_no_branch(lab: Lab) -> None:
-    """Detached is a fact of its own."""
+    """A detached HEAD is reported as such."""
     sha = lab.commit()
     lab.git("checkout", "-q", "--detach")
     (only,) = worktrees(lab.common_dir)
@@ -63,7 +63,7 @@ def test_a_removed_folder_is_gone_and_prunable(lab: Lab) -> None:
 
 
 def test_an_emptied_folder_is_prunable_and_not_gone(lab: Lab) -> None:
-    """Where only the link to git is missing, the folder is there."""
+    """If only the link to git is missing, the folder is still there."""
     lab.commit()
     (lab.worktree("topic") / ".git").unlink()
     topic = listing(lab)["topic"]
@@ -72,7 +72,7 @@ def test_an_emptied_folder_is_prunable_and_not_gone(lab: Lab) -> None:
 
 
 def test_a_lock_carries_its_reason(lab: Lab) -> None:
-    """Locked with a reason of several lines, locked without one, and not locked are three answers."""
+    """Locked with a reason of several lines, locked without one, and not locked are told apart."""
     lab.commit()
     lab.git("worktree", "lock", "--reason", "on a stick\n\nkeep", str(lab.worktree("one")))
     lab.git("worktree", "lock", str(lab.worktree("two")))
@@ -114,7 +114,7 @@ def test_a_bare_repository_lists_itself_and_its_worktrees(lab: Lab) -> None:
 
 
 def test_a_submodule_is_listed_where_its_work_tree_is(lab: Lab) -> None:
-    """git names the git folder of a submodule as its work tree; we name the work tree."""
+    """Git lists a submodule's git folder as its work tree; we report the work tree."""
     lab.commit(a_txt="a")
     lab.git("init", "-q", "-b", "main", str(lab.base / "super"))
     add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lab.repo), "sub")
@@ -125,14 +125,14 @@ def test_a_submodule_is_listed_where_its_work_tree_is(lab: Lab) -> None:
 
 
 def test_a_git_folder_kept_elsewhere_is_listed_as_git_does(lab: Lab) -> None:
-    """Where git does not know the work tree of a git folder, the git folder stands for it, and identifies it."""
+    """If git does not know the work tree of a git folder, the git folder takes its place as root."""
     lab.git("init", "-q", "--separate-git-dir", str(lab.base / "kept"), str(lab.base / "work"))
     (only,) = worktrees(f"{lab.base}/kept")
     assert (only.root, only.git_dir, only.bare) == (f"{lab.base}/kept", f"{lab.base}/kept", False)
 
 
 def test_a_person_who_forbids_bare_repositories_is_answered(lab: Lab) -> None:
-    """safe.bareRepository guards against bare repositories inside others; a git folder that a checkout names is none."""
+    """safe.bareRepository guards against nested bare repositories; a git folder that a checkout names is not one."""
     config = lab.home / ".gitconfig"
     config.write_text("[safe]\n\tbareRepository = explicit\n")
     lab.git("init", "-q", "--separate-git-dir", str(lab.base / "kept"), str(lab.base / "work"))
@@ -142,6 +142,6 @@ def test_a_person_who_forbids_bare_repositories_is_answered(lab: Lab) -> None:
 
 
 def test_what_is_no_repository_is_a_sentence(lab: Lab) -> None:
-    """A folder that git does not know is refused by git, in a sentence."""
+    """A folder that is not a repository is refused by git, in a sentence."""
     with pytest.raises(GitError, match=r"git worktree failed in .*: not a git repository"):
         worktrees(str(lab.base / "home"))

@@ -46,19 +46,19 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 
 
 def test_never_observed_is_none(tmp_path: Path) -> None:
-    """No file is no fault: nobody has looked yet."""
+    """No file is not an error: the branches were never read."""
     assert read(str(tmp_path / "observation.json")) is None
 
 
 def test_the_brief_counts_what_was_omitted(tmp_path: Path) -> None:
-    """What a brief carries counts every branch ahead, and the next one is the first in the order of merging."""
+    """The section's data counts every branch ahead, and the next one is the first in merge order."""
     data = observation("a", "b", omitted=3).data()
     assert (data.open, data.next, data.observed_at) == (5, "a", NOW)
     assert observation().data().next is None
 
 
 def test_every_cut_of_the_file_is_a_sentence(tmp_path: Path) -> None:
-    """A file that ends early is named, with the command that makes a new one."""
+    """A truncated file is named, with the command that makes a new one."""
     path = tmp_path / "observation.json"
     observation("a").write(str(path))
     whole = path.read_bytes()
@@ -82,7 +82,7 @@ def test_every_cut_of_the_file_is_a_sentence(tmp_path: Path) -> None:
     ],
 )
 def test_a_foreign_or_newer_file_is_a_sentence_that_names_the_field(tmp_path: Path, change: dict[str, object]) -> None:
-    """Another schema, a moment without a zone, a wrong value: the field is named."""
+    """Another schema, a time without a zone, and a wrong value are errors that name the field."""
     path = tmp_path / "observation.json"
     observation().write(str(path))
     path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
@@ -92,7 +92,7 @@ def test_a_foreign_or_newer_file_is_a_sentence_that_names_the_field(tmp_path: Pa
 
 @pytest.mark.parametrize("content", [b"", b"null", b"[]", b"\xff\xfe", b'{"schema": 3}', b"[" * 100_000, b"1e999"])
 def test_rubbish_is_a_sentence(tmp_path: Path, content: bytes) -> None:
-    """Whatever else lies there is refused and not taken for an empty queue."""
+    """Anything else in its place is refused and not taken for an empty queue."""
     path = tmp_path / "observation.json"
     path.write_bytes(content)
     with pytest.raises(ObservationError, match="is not an observation"):
@@ -100,7 +100,7 @@ def test_rubbish_is_a_sentence(tmp_path: Path, content: bytes) -> None:
 
 
 def test_what_is_no_file_is_a_sentence(tmp_path: Path) -> None:
-    """A pipe is not waited for."""
+    """A pipe in its place does not block."""
     path = tmp_path / "observation.json"
     os.mkfifo(path)
     with pytest.raises(ObservationError, match=r"observation\.json is not a regular file, so nothing is read"):
@@ -108,7 +108,7 @@ def test_what_is_no_file_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    """The path and the system's reason are told."""
+    """The error names the path and the system's reason."""
     (tmp_path / "majordomus").write_text("in the way")
     with pytest.raises(ObservationError, match=r"cannot be written to .*observation\.json: "):
         observation().write(str(tmp_path / "majordomus/observation.json"))

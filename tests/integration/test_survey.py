@@ -53,7 +53,7 @@ def test_a_branch_ahead_is_an_entry_with_its_facts(lab: Lab) -> None:
 
 
 def test_what_the_base_already_holds_is_no_entry(lab: Lab) -> None:
-    """The base itself, merged branches, and names that stand for another branch do not wait."""
+    """The base itself, merged branches and symbolic refs do not wait."""
     lab.commit()
     lab.git("branch", "same")
     lab.commit()
@@ -64,7 +64,7 @@ def test_what_the_base_already_holds_is_no_entry(lab: Lab) -> None:
 
 
 def test_the_queue_is_in_the_order_of_merging(lab: Lab) -> None:
-    """What holds all of the base comes first, the oldest of it next; what is behind comes last, oldest first."""
+    """Branches that contain the whole base come first, then those behind it; each oldest first."""
     lab.commit()
     branch(lab, "late-behind", at=400)
     branch(lab, "early-behind", at=100)
@@ -78,7 +78,7 @@ def test_the_queue_is_in_the_order_of_merging(lab: Lab) -> None:
 
 
 def test_an_empty_queue_is_an_answer(lab: Lab) -> None:
-    """Nothing waits, and the observation says when that was seen."""
+    """If nothing waits, the observation still says when that was read."""
     lab.commit()
     found = look(lab)
     assert (found.entries, found.next, found.omitted, found.observed_at) == ((), None, 0, NOW)
@@ -86,7 +86,7 @@ def test_an_empty_queue_is_an_answer(lab: Lab) -> None:
 
 @pytest.mark.parametrize("name", ["evil-\u202etopic", os.fsdecode(b"caf\xe9"), "-dash", "ěščř/x"])
 def test_every_branch_name_can_be_written_down(lab: Lab, tmp_path: Path, name: str) -> None:
-    """Names stay as they are; bytes that are not UTF-8 are spelled, so that the observation can be kept."""
+    """Names are verbatim; bytes that are not UTF-8 are escaped, so that the observation can be stored."""
     lab.commit()
     branch(lab, name)
     found = look(lab)
@@ -95,7 +95,7 @@ def test_every_branch_name_can_be_written_down(lab: Lab, tmp_path: Path, name: s
 
 
 def test_a_branch_without_common_history_is_counted_in_full(lab: Lab) -> None:
-    """An orphan is ahead by all it has and behind by all the base has."""
+    """An orphan is ahead by all its commits and behind by all of the base."""
     lab.commit()
     lab.commit()
     lab.git("checkout", "-q", "--orphan", "island")
@@ -104,7 +104,7 @@ def test_a_branch_without_common_history_is_counted_in_full(lab: Lab) -> None:
 
 
 def test_a_worktree_that_is_gone_is_not_named(lab: Lab) -> None:
-    """An entry points at a folder only where there is one."""
+    """An entry names a folder only if there is one."""
     lab.commit()
     topic = lab.worktree("topic")
     lab.commit(cwd=topic)
@@ -113,7 +113,7 @@ def test_a_worktree_that_is_gone_is_not_named(lab: Lab) -> None:
 
 
 def test_a_remote_base_leaves_the_local_one_in_the_queue(lab: Lab) -> None:
-    """Measured against origin/main, an unpushed main waits as well."""
+    """Compared with origin/main, an unpushed main waits as well."""
     lab.commit()
     lab.git("update-ref", "refs/remotes/origin/main", "HEAD")
     lab.commit()
@@ -124,7 +124,7 @@ def test_a_remote_base_leaves_the_local_one_in_the_queue(lab: Lab) -> None:
 def test_only_the_newest_branches_are_looked_at_and_the_rest_is_counted(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over the bound the branches with the oldest commits are omitted, and how many is told."""
+    """Beyond the limit the branches with the oldest commits are omitted and counted."""
     monkeypatch.setattr(survey, "MOST_ENTRIES", 2)
     lab.commit()
     for number in range(4):
@@ -135,7 +135,7 @@ def test_only_the_newest_branches_are_looked_at_and_the_rest_is_counted(
 
 
 def test_when_the_time_is_up_the_rest_is_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What could not be measured in time is omitted, not called absent."""
+    """A branch that could not be read in time is omitted, not called absent."""
     lab.commit()
     for number in range(3):
         branch(lab, f"topic-{number}", at=1_000 + number)
@@ -153,7 +153,7 @@ def test_when_the_time_is_up_the_rest_is_counted(lab: Lab, monkeypatch: pytest.M
 
 
 def test_a_commit_of_an_impossible_time_has_none(lab: Lab) -> None:
-    """A time that no calendar holds is unknown, and goes to the end of its kind."""
+    """A time that no calendar has is unknown, and sorts last of its kind."""
     lab.commit()
     branch(lab, "far", at=2**50)
     branch(lab, "near", at=1_000)
@@ -167,7 +167,7 @@ def test_a_base_without_a_commit_is_a_sentence(lab: Lab) -> None:
 
 
 def test_a_branch_whose_commit_is_missing_is_counted_and_costs_no_other(lab: Lab) -> None:
-    """git says nothing about such a branch when it compares; here it is not lost without a word."""
+    """Git silently skips a branch whose commit is missing; here it is counted."""
     lab.commit()
     lab.git("branch", "same")
     branch(lab, "topic")
@@ -177,7 +177,7 @@ def test_a_branch_whose_commit_is_missing_is_counted_and_costs_no_other(lab: Lab
 
 
 def test_a_damaged_repository_is_a_sentence(lab: Lab) -> None:
-    """Where the base leads to an object that is missing, nothing is called read."""
+    """If the base's commit is missing, nothing counts as read."""
     lab.commit()
     (lab.repo / ".git/refs/heads/main").write_text("1" * 40 + "\n")
     with pytest.raises(GitError, match="git for-each-ref failed in"):
@@ -185,7 +185,7 @@ def test_a_damaged_repository_is_a_sentence(lab: Lab) -> None:
 
 
 def test_a_branch_that_git_cannot_read_is_named_and_counted(lab: Lab) -> None:
-    """git warns of a broken ref and succeeds without it: it is unread, by its name, and may be ahead."""
+    """Git warns of a broken ref and succeeds without it: it is unread, by name, and may be ahead."""
     lab.commit()
     branch(lab, "fine")
     for name in ("feat", "a/b"):
@@ -197,7 +197,7 @@ def test_a_branch_that_git_cannot_read_is_named_and_counted(lab: Lab) -> None:
 
 
 def test_a_folder_of_branches_that_cannot_be_opened_is_a_gap(lab: Lab) -> None:
-    """git leaves the branches in it out without a word; here a user without privileges asks."""
+    """Git silently skips the branches in a closed folder; here it is reported, also to a user without privileges."""
     lab.commit()
     lab.git("branch", "d/feat")
     folder = lab.repo / ".git/refs/heads/d"
@@ -213,7 +213,7 @@ def test_a_folder_of_branches_that_cannot_be_opened_is_a_gap(lab: Lab) -> None:
 
 
 def test_any_other_warning_of_git_is_a_gap(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not known to be harmless may mean that a branch is missing; each is told once."""
+    """A warning not known to be harmless may mean a missing branch; each is reported once."""
     lab.commit()
 
     def warned(*args: Any, **options: Any) -> tuple[bytes, tuple[str, ...]]:

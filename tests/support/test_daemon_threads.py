@@ -15,7 +15,7 @@ from sandbox import SOURCE, until
 
 
 def test_the_loop_goes_on_while_work_blocks() -> None:
-    """What blocks is run in another thread and its result awaited; the loop does other things meanwhile."""
+    """Blocking work runs in another thread and its result is awaited, while the loop goes on."""
     free = threading.Event()
 
     def work() -> tuple[bool, int]:
@@ -34,7 +34,7 @@ def test_the_loop_goes_on_while_work_blocks() -> None:
 def test_a_thread_that_is_free_takes_the_next_work_and_one_that_hangs_takes_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Work after work is done by one thread; what comes while it hangs is done by another, at once."""
+    """One thread does one piece of work after another; while it hangs, another thread starts at once."""
     workers = daemon_threads.Workers()
     monkeypatch.setattr(daemon_threads, "_workers", workers)
     free = threading.Event()
@@ -56,7 +56,7 @@ def test_a_thread_that_is_free_takes_the_next_work_and_one_that_hangs_takes_none
 
 
 def test_threads_that_nobody_needs_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a while without work no thread of it is left."""
+    """After a while without work no thread is left."""
     workers = daemon_threads.Workers()
     monkeypatch.setattr(daemon_threads, "_workers", workers)
     monkeypatch.setattr(daemon_threads, "IDLE_SECONDS", 0.01)
@@ -73,7 +73,7 @@ def test_threads_that_nobody_needs_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("fault", [KeyError("x"), TimeoutError(), GeneratorExit("x")])
 def test_what_work_raises_reaches_whoever_awaits(fault: BaseException) -> None:
-    """A fault of the thread is the fault of the await, the same object."""
+    """An exception in the thread is raised by the await, the same object."""
 
     def work() -> None:
         raise fault
@@ -87,7 +87,7 @@ def test_what_work_raises_reaches_whoever_awaits(fault: BaseException) -> None:
 
 
 def test_the_end_of_an_iterator_is_told_and_not_waited_for() -> None:
-    """StopIteration, which no future takes, arrives as a RuntimeError that names it."""
+    """StopIteration, which futures refuse, arrives as a RuntimeError that names it."""
 
     async def story() -> None:
         await in_thread(lambda: next(iter(())))
@@ -97,7 +97,7 @@ def test_the_end_of_an_iterator_is_told_and_not_waited_for() -> None:
 
 
 def test_no_thread_to_be_had_is_a_fault_of_the_await(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system starts no thread, the call itself does not raise and the await does."""
+    """If the system starts no thread, the await raises, not the call itself."""
 
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -114,7 +114,7 @@ def test_no_thread_to_be_had_is_a_fault_of_the_await(monkeypatch: pytest.MonkeyP
 
 
 def test_an_outcome_nobody_waits_for_is_dropped() -> None:
-    """A cancelled await is over at once; what its thread brings later disturbs nobody."""
+    """A cancelled await ends at once, and the thread's late result disturbs nobody."""
     free, ended = threading.Event(), threading.Event()
 
     async def story() -> None:
@@ -130,7 +130,7 @@ def test_an_outcome_nobody_waits_for_is_dropped() -> None:
 
 
 def test_a_loop_that_ended_is_no_fault_of_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that ends after its loop did ends without a word."""
+    """Work that ends after its loop has closed ends silently."""
     free, said = threading.Event(), list[str]()
     monkeypatch.setattr(threading, "excepthook", lambda told: said.append(str(told.exc_value)))
     monkeypatch.setattr(daemon_threads, "_workers", daemon_threads.Workers())
@@ -148,7 +148,7 @@ def test_a_loop_that_ended_is_no_fault_of_the_thread(monkeypatch: pytest.MonkeyP
 
 
 def test_work_that_hangs_keeps_no_process() -> None:
-    """A process ends although a thread of its own still hangs."""
+    """A process exits although one of its threads still hangs."""
     program = (
         "import asyncio, threading\nfrom brief.support.daemon_threads import in_thread\n"
         "async def main():\n    in_thread(threading.Event().wait)\nasyncio.run(main())"

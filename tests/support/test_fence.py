@@ -1,4 +1,4 @@
-"""A server that lost its lease writes nothing more into its repository: no table, notice, line, log, entry or archive."""
+"""A server that lost its lease writes nothing more: no table, notice, line, log, entry or archive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTICE = "---\nkind: courtesy\nstatus: active\n---\n# words\n"
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes | None]]:
-    """All that lies in a folder but the log, by its name: when it was written, and what it holds."""
+    """The files of a folder except the log, by name: when they were written, and their content."""
     return {
         str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
         for path in sorted(folder.rglob("*"))
@@ -84,7 +84,7 @@ def _gone(state: Path) -> dict[str, object]:
 
 
 def test_every_way_to_write_is_fenced(tmp_path: Path) -> None:
-    """Without the lease none of them changes a file or leaves one behind, and with it each does what it is for."""
+    """Without the lease none of them changes a file or leaves one behind, and with it each works."""
     writes = _writes(tmp_path)
     before = tree(tmp_path)
     with held_by(lambda: False):
@@ -101,7 +101,7 @@ def test_every_way_to_write_is_fenced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["replace", "create", "done", "archive", "seen"])
 def test_a_lease_that_is_lost_in_the_midst_of_a_write(name: str, tmp_path: Path) -> None:
-    """What was begun while the lease was held is not made visible once it is lost: it is looked at right before."""
+    """A write begun under the lease is not made visible after its loss: the lease is checked right before."""
     writes = _writes(tmp_path)
     write = writes[name]
     held = iter([True])
@@ -120,7 +120,7 @@ def test_a_lease_that_is_lost_in_the_midst_of_a_write(name: str, tmp_path: Path)
 
 
 def test_a_full_log_is_not_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log files of a repository are renamed by its holder alone."""
+    """Only the holder renames the log files of a repository."""
     monkeypatch.setattr(logs, "MOST_BYTES", 200)
     handler = logs._file_handler(tmp_path / "server.log")
     record = logging.makeLogRecord({"msg": "x" * 150})
@@ -134,7 +134,7 @@ def test_a_full_log_is_not_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_who_serves_nobody_may_write() -> None:
-    """A command holds no lease, and nothing is refused to it."""
+    """A command holds no lease and is never refused."""
     refuse_if_superseded()
     with held_by(lambda: False), pytest.raises(SupersededError, match="no longer holds its repository"):
         refuse_if_superseded()
@@ -142,7 +142,7 @@ def test_who_serves_nobody_may_write() -> None:
 
 
 def test_a_replaced_server_changes_no_file_before_its_next_look(lab: Lab) -> None:
-    """From the moment at which another holds, every call is answered and none of them writes."""
+    """As soon as another server holds the lease, every call is answered and none writes."""
     leave_notice(lab, "words", NOTICE)
     serve(lab, FAST_LOOKS.replace("0.05", "600.0"))
     assert ask(lab, "POST", "/episodes", {"session": "s"}).status == 200

@@ -10,26 +10,26 @@ from brief.support.files import UnreadableFileError, any_young, create, read_bou
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
-    """A file of exactly the bound is read, byte for byte."""
+    """A file of exactly the limit is read, byte for byte."""
     (tmp_path / "a").write_bytes(b"\xff\x00ab")
     assert read_bounded(str(tmp_path / "a"), 4) == b"\xff\x00ab"
 
 
 def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
-    """Nothing there is FileNotFoundError, so that a caller can call it empty."""
+    """A missing file raises FileNotFoundError, so that a caller can call it empty."""
     with pytest.raises(FileNotFoundError):
         read_bounded(str(tmp_path / "a"), 4)
 
 
 def test_a_file_over_the_bound_is_refused_with_both_numbers(tmp_path: Path) -> None:
-    """A file that is too long is not read, and the sentence says how long it is and how long it may be."""
+    """A file over the limit is not read, and the sentence gives its size and the limit."""
     (tmp_path / "a").write_bytes(b"12345")
     with pytest.raises(UnreadableFileError, match="has 5 bytes, more than the limit of 4"):
         read_bounded(str(tmp_path / "a"), 4)
 
 
 def test_a_file_without_a_true_size_is_still_bounded() -> None:
-    """Files of /proc claim 0 bytes; the bound holds for what comes."""
+    """Files of /proc claim 0 bytes; the limit holds for what is read."""
     with pytest.raises(UnreadableFileError, match="grew past the limit of 4 bytes"):
         read_bounded("/proc/self/environ", 4)
 
@@ -52,7 +52,7 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_replaced_file_is_old_or_new(tmp_path: Path) -> None:
-    """Folders are made, the content is put in place by rename, and nothing else is left beside it."""
+    """Folders are created, the content is renamed into place, and nothing else is left beside it."""
     path = tmp_path / "a/b/file.json"
     replace(str(path), b"one")
     first = stamp(str(path))
@@ -63,7 +63,7 @@ def test_a_replaced_file_is_old_or_new(tmp_path: Path) -> None:
 
 
 def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk costs the new content, not the old, and leaves no temporary file behind."""
+    """A full disk loses the new content, not the old, and leaves no temporary file behind."""
     path = tmp_path / "file.json"
     replace(str(path), b"one")
 
@@ -78,13 +78,13 @@ def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path, monkeypa
 
 
 def test_a_stamp_follows_content_and_absence(tmp_path: Path) -> None:
-    """A stamp is None where nothing is, and of a path that no file can have."""
+    """The stamp of a missing file or of an impossible path is None."""
     assert stamp(str(tmp_path / "a")) is None
     assert stamp("a\0b") is None
 
 
 def test_young_stamps_are_not_trusted(tmp_path: Path) -> None:
-    """A stamp is young while its file system's clock may not have ticked since; one from the future is not."""
+    """A stamp is young while the file system's clock may not have ticked since; one from the future is not."""
     (tmp_path / "a").write_text("a")
     found = stamp(str(tmp_path / "a"))
     assert found is not None
@@ -94,7 +94,7 @@ def test_young_stamps_are_not_trusted(tmp_path: Path) -> None:
 
 
 def test_a_file_is_created_once(tmp_path: Path) -> None:
-    """Whole, readable by its owner alone, over nothing that is there, and with nothing left beside it."""
+    """A created file is complete, private to its owner, replaces nothing, and leaves nothing beside it."""
     path = tmp_path / "a/file.md"
     create(str(path), b"one")
     with pytest.raises(FileExistsError):
@@ -108,7 +108,7 @@ def test_a_file_is_created_once(tmp_path: Path) -> None:
 
 
 def test_a_replaced_file_has_the_mode_that_is_asked_for(tmp_path: Path) -> None:
-    """Its owner's alone, unless a file keeps the mode that it had."""
+    """A replaced file is private to its owner, unless a mode is given."""
     path = tmp_path / "file"
     replace(str(path), b"one")
     assert path.stat().st_mode & 0o777 == 0o600

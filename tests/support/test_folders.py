@@ -9,26 +9,26 @@ from brief.support.folders import LinkInTheWayError, opened
 
 
 def names(descriptor: int) -> list[str]:
-    """What a folder holds, by its descriptor."""
+    """The names in a folder, by its descriptor."""
     return sorted(os.listdir(descriptor))
 
 
 def test_steps_are_made(tmp_path: Path) -> None:
-    """Every step that is missing is made, and the descriptor is that of the last."""
+    """Every missing step is created, and the descriptor is that of the last."""
     with opened(tmp_path, ("a", "b"), make=True) as descriptor:
         (tmp_path / "a/b/file").touch()
         assert names(descriptor) == ["file"]
 
 
 def test_a_missing_step_is_told(tmp_path: Path) -> None:
-    """Where nothing is to be made, a missing step is FileNotFoundError, and nothing was made."""
+    """Without `make`, a missing step is FileNotFoundError, and nothing is created."""
     with pytest.raises(FileNotFoundError), opened(tmp_path, ("a",), make=False):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_steps(tmp_path: Path) -> None:
-    """Without steps it is the folder itself, and a link to it is the caller's own business."""
+    """Without steps it is the base itself, which may be a link."""
     (tmp_path / "real").mkdir()
     (tmp_path / "real/file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -39,7 +39,7 @@ def test_no_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [True, False])
 @pytest.mark.parametrize("leads_to", ["outside", "nowhere"])
 def test_no_link_is_followed(tmp_path: Path, leads_to: str, *, make: bool) -> None:
-    """A link among the steps is refused, with its place and what to do, wherever it leads."""
+    """A link among the steps is refused, with its path and what to do, wherever it leads."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base/a").symlink_to(tmp_path / leads_to)
@@ -52,7 +52,7 @@ def test_no_link_is_followed(tmp_path: Path, leads_to: str, *, make: bool) -> No
 
 
 def test_no_descriptor_is_lost(tmp_path: Path) -> None:
-    """Whatever happens, every descriptor that was opened is closed."""
+    """Every opened descriptor is closed, whatever happens."""
     before = len(os.listdir("/proc/self/fd"))
     (tmp_path / "a").touch()
     for steps in (("b", "c"), ("a", "d")):

@@ -18,14 +18,14 @@ RELATIVE = ["", ".", "home", "./home"]
 
 @pytest.mark.parametrize("named", RELATIVE)
 def test_the_current_folder_is_no_home(named: str) -> None:
-    """A HOME that is no whole path is none: the account's counts."""
+    """A HOME that is not an absolute path is ignored in favour of the account's."""
     account = pwd.getpwuid(os.getuid()).pw_dir
     assert home_folder({"HOME": named}) == home_folder({}) == Path(account)
     assert home_folder({"HOME": "/somebody"}) == Path("/somebody")
 
 
 def test_a_user_without_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number that no account has is at home nowhere, and nothing fails."""
+    """A user id without an account has the home `/`, and nothing fails."""
 
     def unknown(uid: int) -> None:
         raise KeyError(uid)
@@ -36,7 +36,7 @@ def test_a_user_without_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("named", RELATIVE)
 def test_a_repository_brings_no_files_of_the_person(lab: Lab, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    """Whatever relative name the environment gives for them, no trust and no settings are read from where one stands."""
+    """Whatever relative paths the environment has, trust and settings are not read from the current folder."""
     home = lab.repo / named
     Trust.read(home / ".config/majordomus/trust.json").grant(lab.common_dir, [WAKING])
     assert Trust.read(home / ".config/majordomus/trust.json").trusted(lab.common_dir, SWITCH, WAKING[1])

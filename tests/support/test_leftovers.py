@@ -1,4 +1,4 @@
-"""Temporary files that a kill left are removed; nothing else is."""
+"""Temporary files left by killed processes are removed, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOW = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 
 
 def put(folder: Path, name: str, minutes: int) -> Path:
-    """A file that was written so many minutes ago."""
+    """A file written so many minutes ago."""
     path = folder / name
     path.touch()
     moment = NOW.timestamp() - 60 * minutes
@@ -23,7 +23,7 @@ def put(folder: Path, name: str, minutes: int) -> Path:
 
 
 def test_only_what_we_could_have_made_and_long_ago(tmp_path: Path) -> None:
-    """Names of another form, files under way, links and folders stay."""
+    """Other names, recent files, links and folders stay."""
     tmp_path.chmod(0o700)
     left = [put(tmp_path, ".abcdefgh.tmp", 11), put(tmp_path, ".a_1b2c3d.tmp", 600)]
     kept = [put(tmp_path, ".abcdefg1.tmp", 9), put(tmp_path, ".notes.tmp", 600), put(tmp_path, "abcdefgh.tmp", 600)]
@@ -37,7 +37,7 @@ def test_only_what_we_could_have_made_and_long_ago(tmp_path: Path) -> None:
 
 
 def test_nothing_in_a_folder_that_others_write_or_that_a_link_names(tmp_path: Path) -> None:
-    """Neither in a shared folder, nor in one of another user, nor through a link, nor where there is none."""
+    """Nothing is removed in a shared folder or through a link, and a missing folder is fine."""
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
@@ -54,7 +54,7 @@ def test_nothing_in_a_folder_that_others_write_or_that_a_link_names(tmp_path: Pa
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a folder to another user")
 def test_nothing_in_a_folder_of_another_user(tmp_path: Path) -> None:
-    """Whatever its names are."""
+    """Nothing is removed in another user's folder, whatever the names in it."""
     old = put(tmp_path, ".abcdefgh.tmp", 600)
     os.chown(tmp_path, 54_321, 54_321)
     assert remove_leftovers(str(tmp_path), NOW) == 0

@@ -21,12 +21,12 @@ def run(*argv: str | Path) -> str:
 
 
 STARTS = re.findall(r"-I -c '(.+)'", (ROOT / "bin/majordomus").read_text())[0]
-"""What the script gives to Python."""
+"""The arguments that the script gives to Python."""
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a fresh environment, in a folder of a hard name, into which the built wheel was installed."""
+    """The programs of a fresh environment, in an awkwardly named folder, with the built wheel installed."""
     folder = tmp_path_factory.mktemp("wheel") / "Žofie's own"
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder / "dist")
@@ -43,12 +43,12 @@ def test_checkout_has_policy_files() -> None:
 
 
 def test_checkout_has_the_schema_of_the_brief() -> None:
-    """In a checkout the published schema stands in the package."""
+    """In a checkout the published schema is in the package."""
     assert schema_file("brief-v1.json") == ROOT / "brief/schema/brief-v1.json"
 
 
 def test_missing_file_is_a_sentence() -> None:
-    """A policy file that is missing is named with its path, and what to do is said."""
+    """A missing policy file is named with its path and what to do."""
     with pytest.raises(ResourceError, match=r"policy/nothing\.yaml is missing.*install") as raised:
         policy_file("nothing.yaml")
     assert raised.value.sentence == str(raised.value)
@@ -90,7 +90,7 @@ def test_checkout_has_the_mods() -> None:
 
 
 def test_missing_mod_is_a_sentence() -> None:
-    """A mod that is missing is named with its path, and what to do is said."""
+    """A missing mod is named with its path and what to do."""
     with pytest.raises(ResourceError, match=r"mods/claude-code/nothing/hooks/hooks\.json is missing.*install"):
         mod_folder("claude-code/nothing")
 

@@ -16,7 +16,7 @@ OTHER_UID = 54_321
 
 
 def planted(folder: Path, name: str = "git") -> Path:
-    """A program that tells that it was run, by a file beside it."""
+    """A program that leaves a file beside it when it runs."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text(f'#!/bin/sh\n: >"{folder}/was-run"\nexit 1\n')
@@ -26,7 +26,7 @@ def planted(folder: Path, name: str = "git") -> Path:
 
 @pytest.mark.parametrize("start", ["", ".", "tools", "./tools", "tools/.."])
 def test_the_current_folder_decides_nothing(lab: Lab, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
-    """An entry of PATH that is empty or relative is passed over, and git is found behind it."""
+    """Empty and relative entries of PATH are skipped, and git is found after them."""
     planted(lab.repo)
     planted(lab.repo / "tools")
     monkeypatch.chdir(lab.repo)
@@ -36,7 +36,7 @@ def test_the_current_folder_decides_nothing(lab: Lab, monkeypatch: pytest.Monkey
 
 
 def test_no_checkout_brings_its_own_git(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of PATH in any checkout of the repository, in its git folder, or behind a link to one is passed over."""
+    """A folder of PATH in a checkout of the repository, in its git folder, or behind a link to one, is skipped."""
     lab.commit()
     tree = lab.worktree("topic")
     folders = [lab.repo / "tools", tree / "node_modules/.bin", Path(lab.common_dir, "hooks")]
@@ -55,7 +55,7 @@ def test_no_checkout_brings_its_own_git(lab: Lab, monkeypatch: pytest.MonkeyPatc
 
 
 def test_another_repository_is_not_this_one(lab: Lab) -> None:
-    """Tools that are kept in a repository of their own are the person's, also where that holds the one asked about."""
+    """Tools kept in another repository are the person's, even if that repository contains the one in question."""
     tools = lab.base / "tools"
     lab.git("init", "-q", str(tools))
     path = planted(tools / "bin", "it")
@@ -64,7 +64,7 @@ def test_another_repository_is_not_this_one(lab: Lab) -> None:
 
 
 def test_a_folder_that_git_cannot_place_is_passed_over(lab: Lab) -> None:
-    """Where it cannot be told whether a folder is one of the repository's checkouts, it is not searched."""
+    """If it is unknown whether a folder is one of the repository's checkouts, it is not searched."""
     path = planted(lab.base / "lost", "it")
     (path.parent / ".git").write_text("gitdir: /nowhere\n")
     assert find_program("it", str(lab.repo), {"PATH": str(path.parent)}) is ABSENT
@@ -72,7 +72,7 @@ def test_a_folder_that_git_cannot_place_is_passed_over(lab: Lab) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a folder another user's")
 def test_a_folder_that_anybody_may_write_into_is_passed_over(lab: Lab) -> None:
-    """Where another user owns a folder and all may put programs into it, none is taken from there."""
+    """A folder that another user owns and everybody may write to is not searched."""
     path = planted(lab.base / "open", "it")
     env = {"PATH": str(path.parent)}
     for mode, owner, found in ((0o777, 0, True), (0o755, OTHER_UID, True), (0o1777, OTHER_UID, False)):
@@ -83,7 +83,7 @@ def test_a_folder_that_anybody_may_write_into_is_passed_over(lab: Lab) -> None:
 
 
 def test_no_git_outside_the_repository_is_told_so(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where only the repository has a git, that is no git, and the sentence says where was looked."""
+    """If only the repository has a git, no git is found, and the sentence says where it was searched."""
     planted(lab.repo)
     monkeypatch.setenv("PATH", str(lab.repo))
     with pytest.raises(GitError, match="no git on PATH outside the repository; install git"):
@@ -92,7 +92,7 @@ def test_no_git_outside_the_repository_is_told_so(lab: Lab, monkeypatch: pytest.
 
 
 def test_git_reads_no_configuration_that_the_folder_decides(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is named by a relative path, or lies in the repository, is no configuration of the person's."""
+    """A configuration with a relative path, or inside the repository, is not the person's."""
     (lab.repo / "git").mkdir()
     for name in ("planted", "git/config", ".gitconfig"):
         (lab.repo / name).write_text("[told]\nby = repository\n")
@@ -112,19 +112,19 @@ def test_git_reads_no_configuration_that_the_folder_decides(lab: Lab, monkeypatc
 
 
 def test_programs_of_git_are_not_the_repositorys(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GIT_EXEC_PATH of the person's is kept, one in the repository is not."""
+    """The person's GIT_EXEC_PATH is kept, one inside the repository is not."""
     for value, kept in (("/usr/lib/git-core", True), ("libexec", False), (str(lab.repo), False)):
         monkeypatch.setenv("GIT_EXEC_PATH", value)
         assert ("GIT_EXEC_PATH" in environment_for(str(lab.repo))) is kept
 
 
 def test_a_home_that_is_a_repository_is_a_home(lab: Lab) -> None:
-    """Who keeps their home in git keeps their configuration in it too."""
+    """A person who keeps their home in git keeps their configuration there too."""
     assert environment_for(str(lab.repo), {"HOME": str(lab.repo)})["HOME"] == str(lab.repo)
 
 
 def test_the_server_has_a_clean_environment(lab: Lab) -> None:
-    """A server holds nothing of what steers Python or git, and no entry of PATH that the repository decides."""
+    """A server has no variables that control Python or git, and no entry of PATH inside the repository."""
     steering = {"PYTHONPATH": ":", "GIT_DIR": "/nowhere", "GIT_TRACE": "1", "PATH": f":{lab.repo}:{lab.env['PATH']}"}
     assert lab.majordomus("serve", "ensure", env=steering).returncode == 0
     (pid,) = [one for one in lab.processes() if b"brief.server" in Path(f"/proc/{one}/cmdline").read_bytes()]

@@ -4,7 +4,7 @@ from brief.support.recent_map import RecentMap
 
 
 def test_oldest_is_forgotten() -> None:
-    """The entry that was set longest ago gives way; to set one again makes it the latest, to read it does not."""
+    """The entry set longest ago is evicted; setting an entry again makes it the latest, reading it does not."""
     recent: RecentMap[str, int] = RecentMap(2)
     recent["a"] = 1
     recent["b"] = 2

@@ -14,7 +14,7 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Rounds:
-    """Work that counts how often it was begun, and waits to be let go."""
+    """Work that counts how often it was started, and waits to be let go."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -32,7 +32,7 @@ class Rounds:
 
 
 def test_who_asks_meanwhile_shares_the_next_round() -> None:
-    """Those who ask while work is under way get one round of it that began after they asked."""
+    """Callers during a round share one further round that began after they asked."""
 
     async def asked() -> list[int]:
         rounds = Rounds()
@@ -48,7 +48,7 @@ def test_who_asks_meanwhile_shares_the_next_round() -> None:
 
 
 def test_different_questions_do_not_wait_for_each_other() -> None:
-    """Work under way for one question holds up no other question."""
+    """Work for one question does not delay another question."""
 
     async def asked() -> str:
         rounds = Rounds()
@@ -63,7 +63,7 @@ def test_different_questions_do_not_wait_for_each_other() -> None:
 
 
 def test_a_caller_that_gives_up_costs_the_others_nothing() -> None:
-    """One of several who wait is cancelled, and the others get their answer."""
+    """If one of several callers is cancelled, the others still get their answer."""
 
     async def asked() -> int:
         rounds = Rounds()
@@ -79,7 +79,7 @@ def test_a_caller_that_gives_up_costs_the_others_nothing() -> None:
 
 
 def test_a_fault_is_told_to_all_who_wait() -> None:
-    """Every caller of a round that raises gets the fault, and the next question is answered."""
+    """Every caller of a round that raises gets the exception, and the next question is answered."""
 
     async def asked() -> str:
         joined: SingleFlight[Any] = SingleFlight()

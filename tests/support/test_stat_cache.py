@@ -10,7 +10,7 @@ from sandbox import until
 
 
 class Reads:
-    """A cache of what one file holds, and how often it was read."""
+    """A cache of one file's content, and how often it was read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -18,7 +18,7 @@ class Reads:
         self.count = 0
 
     def __call__(self) -> str:
-        """The content of the file, by the cache."""
+        """The content of the file, through the cache."""
         return self.cache.get(str(self.path), stamp(str(self.path)), self._read)
 
     def _read(self) -> str:
@@ -32,7 +32,7 @@ class Reads:
 
 @pytest.fixture
 def reads(tmp_path: Path) -> Reads:
-    """A file that holds `one`, settled."""
+    """A settled file with the content `one`."""
     path = tmp_path / "file"
     path.write_text("one")
     reads = Reads(path)
@@ -41,7 +41,7 @@ def reads(tmp_path: Path) -> Reads:
 
 
 def test_unchanged_file_is_read_once(reads: Reads) -> None:
-    """While the stamp stands the value does."""
+    """The value is valid while the stamp is unchanged."""
     assert [reads(), reads(), reads()] == ["one"] * 3
     assert reads.count == 1
 
@@ -59,7 +59,7 @@ def test_every_change_is_seen(reads: Reads) -> None:
 
 
 def test_missing_file_is_asked_for_again(reads: Reads) -> None:
-    """What is raised keeps nothing: neither the fault, nor the value of the file that was there before."""
+    """A read that raises caches nothing, and discards the earlier value of the file."""
     content = reads()
     reads.path.rename(reads.path.with_name("away"))
     for _ in range(2):
@@ -80,14 +80,14 @@ def test_fault_that_passes_is_not_kept(reads: Reads, monkeypatch: pytest.MonkeyP
 
 
 def test_value_without_a_stamp_is_not_kept() -> None:
-    """Of a file that cannot be looked at nothing is kept."""
+    """Nothing is cached of a file that cannot be accessed."""
     cache: StatCache[str, int] = StatCache(2)
     values = iter((1, 2))
     assert [cache.get("a", None, lambda: next(values)) for _ in range(2)] == [1, 2]
 
 
 def test_others_are_forgotten(reads: Reads) -> None:
-    """Only so many values are kept, the latest, and of those only the ones that are still wanted."""
+    """At most so many values are kept, the latest, and of those only the wanted ones."""
     found = stamp(str(reads.path))
     for key in ("a", "b", "c"):
         reads.cache.get(key, found, lambda: "first")

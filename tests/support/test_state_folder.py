@@ -50,7 +50,7 @@ def _mode(path: Path) -> int:
 
 
 def test_what_is_ours_passes_and_is_left_as_it_is(state: Path) -> None:
-    """The folder as a server makes it is proven, and so is one that is not there."""
+    """The folder that a server creates is proven, and so is a missing one."""
     before = snapshot(state)
     prove_state(str(state))
     assert snapshot(state) == before
@@ -77,7 +77,7 @@ def test_what_may_be_anothers_is_refused(state: Path, name: str, form: str) -> N
 
 @needs_root
 def test_the_sentence_says_whose_it_is(state: Path) -> None:
-    """By the name where the machine knows one, and by the number."""
+    """The sentence has the owner's name if the machine knows one, and the number."""
     os.chown(state / "lines", FOREIGN, FOREIGN)
     with pytest.raises(UnprovenStateError, match=rf"lines belongs to uid {FOREIGN}, not to you, so nothing is read"):
         prove_state(str(state))
@@ -88,7 +88,7 @@ def test_the_sentence_says_whose_it_is(state: Path) -> None:
 
 @pytest.mark.parametrize("name", [".", *FOLDERS, *FILES, *INNER])
 def test_a_wider_mode_of_ours_is_mended(state: Path, name: str) -> None:
-    """Who could write it no longer can; a file keeps its content."""
+    """Others can no longer write to it, and a file keeps its content."""
     widen(state / name)
     prove_state(str(state))
     assert _mode(state / name) == (0o700 if (state / name).is_dir() else 0o600)
@@ -105,7 +105,7 @@ def test_what_is_written_in_place_has_one_name(state: Path, name: str, tmp_path:
     before = snapshot(state)
     if name in IN_PLACE:
         with pytest.raises(
-            UnprovenStateError, match=rf"{name} has 2 names \(hard links\), .* remove {state}, elsewhere put"
+            UnprovenStateError, match=rf"{name} has 2 names \(hard links\), .* remove {state}, otherwise replace"
         ):
             prove_state(str(state))
     else:
@@ -114,7 +114,7 @@ def test_what_is_written_in_place_has_one_name(state: Path, name: str, tmp_path:
 
 
 def test_a_database_whose_making_was_cut_short_is_ours(state: Path, tmp_path: Path) -> None:
-    """It is made beside its place and linked there: a kill leaves both names, and a third is somebody else's."""
+    """A file is created beside its place and linked there: a kill leaves two names; a third is somebody else's."""
     os.link(state / "majordomus.db", state / ".majordomus.db.abc.tmp")
     prove_state(str(state))
     os.link(state / "majordomus.db", tmp_path / "elsewhere")
@@ -139,7 +139,7 @@ def test_links_on_the_way_to_the_git_folder_count_as_for_git(state: Path) -> Non
 
 @needs_root
 def test_a_git_folder_of_another_user_is_refused(state: Path) -> None:
-    """Our own state folder in it changes nothing, and none is made there."""
+    """In another user's git folder even our own state folder is refused, and none is created."""
     os.chown(state.parent, FOREIGN, FOREIGN)
     for prove in (prove_state, make_state):
         with pytest.raises(UnprovenStateError, match=rf"\.git belongs to uid {FOREIGN}, not to you"):
@@ -147,7 +147,7 @@ def test_a_git_folder_of_another_user_is_refused(state: Path) -> None:
 
 
 def test_made_for_the_user_alone(tmp_path: Path) -> None:
-    """Whatever the umask; in the way of a link nothing is made."""
+    """The folder is private whatever the umask, and is not created through a link."""
     before = os.umask(0)
     try:
         make_state(str(tmp_path / "majordomus"))
@@ -161,7 +161,7 @@ def test_made_for_the_user_alone(tmp_path: Path) -> None:
 
 
 def test_what_was_refused_is_proven_anew(state: Path) -> None:
-    """Once the person has mended it, the next question is answered."""
+    """Once the person has fixed it, the next request is answered."""
     (state / "lines").rename(state.parent / "elsewhere")
     (state / "lines").symlink_to(state.parent / "elsewhere")
     with pytest.raises(UnprovenStateError):
@@ -171,7 +171,7 @@ def test_what_was_refused_is_proven_anew(state: Path) -> None:
 
 
 def test_which_folders_are_of_a_state(state: Path) -> None:
-    """A folder of a person's that is merely called so is none."""
+    """A person's folder that merely has that name is not a state folder."""
     (state.parent / "HEAD").touch()
     assert is_of_state(str(state / "notices"))
     assert not is_of_state(str(state.parent.parent / "majordomus/notices"))
@@ -179,7 +179,7 @@ def test_which_folders_are_of_a_state(state: Path) -> None:
 
 
 def test_a_folder_that_nobody_may_list_is_still_ours(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mode that keeps a folder even from its owner makes it unreadable, which is not unproven."""
+    """A mode that denies even the owner makes a folder unreadable, which is not unproven."""
     listdir = os.listdir
 
     def refused(folder: int) -> list[str]:
@@ -192,7 +192,7 @@ def test_a_folder_that_nobody_may_list_is_still_ours(state: Path, monkeypatch: p
 
 
 def test_what_goes_away_meanwhile_hides_nothing(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that a server removes between the listing and the look ends no proof: what comes after it is looked at."""
+    """A file that is removed while the folder is being proven does not end the proof."""
     (state / "zzz").symlink_to("lease.json")
     listed = os.listdir
     monkeypatch.setattr(os, "listdir", lambda folder: ["gone", *listed(folder)])

@@ -19,13 +19,13 @@ class Clocks:
         self.clock = SteadyClock(lambda: self.wall, lambda: self.steady)
 
     def run(self, span: timedelta) -> None:
-        """Both go on."""
+        """Move both clocks on."""
         self.wall += span
         self.steady += span.total_seconds()
 
 
 def test_it_runs_with_both_clocks() -> None:
-    """Where nobody sets the wall clock, it is as it shows."""
+    """If nobody sets the wall clock, its time is used."""
     clocks = Clocks()
     clocks.run(HOUR)
     assert clocks.clock.earliest() == BEGIN + HOUR
@@ -33,7 +33,7 @@ def test_it_runs_with_both_clocks() -> None:
 
 
 def test_a_jump_ahead_is_believed_from_the_next_pass_on() -> None:
-    """Until then it is as late as the steady clock says."""
+    """After a jump the steady clock's time is used until the wall clock is believed."""
     clocks = Clocks()
     clocks.wall += DAY
     clocks.run(HOUR)
@@ -43,7 +43,7 @@ def test_a_jump_ahead_is_believed_from_the_next_pass_on() -> None:
 
 
 def test_a_clock_that_comes_back_says_so_once() -> None:
-    """Whether or not the jump was believed meanwhile; small corrections are no jumps."""
+    """Going back is noticed whether or not the jump was believed; small corrections are not jumps."""
     for believed in (False, True):
         clocks = Clocks()
         clocks.wall += DAY
@@ -58,7 +58,7 @@ def test_a_clock_that_comes_back_says_so_once() -> None:
 
 
 def test_without_a_steady_clock_the_wall_clock_is_all() -> None:
-    """A command has no time in which a clock could jump."""
+    """Without a steady clock the wall clock is believed."""
     clocks = Clocks()
     clock = SteadyClock(lambda: clocks.wall, None)
     clocks.wall += DAY
@@ -67,5 +67,5 @@ def test_without_a_steady_clock_the_wall_clock_is_all() -> None:
 
 
 def test_the_clock_of_the_machine_only_runs() -> None:
-    """Two looks are in order."""
+    """Two reads of the clock are in order."""
     assert 0 < boot_seconds() <= boot_seconds()

@@ -1,4 +1,4 @@
-"""How long an answer stands, and that all who wait share one asking. The monotonic clock is the only fake."""
+"""How long an answer is valid, and that all callers share one. The monotonic clock is the only fake."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.support.ttl_cache import LIFETIME_SECONDS, MOST_KEPT, TtlCache
 
 
 class Clock:
-    """A monotonic clock that goes on when it is told to."""
+    """A monotonic clock that advances only when told to."""
 
     def __init__(self) -> None:
         self.at = 100.0
@@ -24,7 +24,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of the module, in the test's hand."""
+    """The clock of the module, controlled by the test."""
     made = Clock()
     monkeypatch.setattr(ttl_cache, "time", made)
     return made
@@ -55,7 +55,7 @@ Story = Callable[[TtlCache[int], Oracle], Awaitable[None]]
 
 
 def told(story: Story) -> Oracle:
-    """Run a story with a new memory and a new oracle."""
+    """Run a test with a new cache and a new oracle."""
     oracle = Oracle()
 
     async def run() -> None:
@@ -71,7 +71,7 @@ async def value(memory: TtlCache[int], oracle: Oracle, question: str = "q", sign
 
 
 def test_an_answer_stands_for_less_than_a_second(clock: Clock) -> None:
-    """Within the second the same answer comes, with its renderings; at the second it is asked anew."""
+    """Within a second the same answer is returned, with its renderings; after that it is computed anew."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         first = await memory.get("q", 0, oracle)
@@ -84,7 +84,7 @@ def test_an_answer_stands_for_less_than_a_second(clock: Clock) -> None:
 
 
 def test_age_counts_from_when_the_asking_began(clock: Clock) -> None:
-    """An answer that took most of a second to make is not passed on a second later as if it were new."""
+    """An answer that took most of a second to compute does not count as new for another second."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         def slowly() -> None:
@@ -101,7 +101,7 @@ def test_age_counts_from_when_the_asking_began(clock: Clock) -> None:
 
 
 def test_a_change_ends_an_answer_at_once(clock: Clock) -> None:
-    """No answer outlives what it was made from, not even for the rest of its second."""
+    """No answer outlives its signature, not even for the rest of its second."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         assert [await value(memory, oracle, signature=at) for at in ("a", "a", "b", "a")] == [1, 1, 2, 3]
@@ -119,7 +119,7 @@ def test_each_question_has_its_own_answer(clock: Clock) -> None:
 
 
 def test_all_who_wait_share_one_asking(clock: Clock) -> None:
-    """However many ask the same at the same time, it is asked once."""
+    """However many ask the same at once, it is computed once."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         oracle.gate = asyncio.Event()
@@ -132,7 +132,7 @@ def test_all_who_wait_share_one_asking(clock: Clock) -> None:
 
 
 def test_whoever_comes_after_a_change_does_not_share_the_older_asking(clock: Clock) -> None:
-    """An asking that began before a change is not the answer for who asks after it, whichever ends first."""
+    """A computation that began before a change does not answer a caller after it, whichever ends first."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         oracle.gate = asyncio.Event()
@@ -147,7 +147,7 @@ def test_whoever_comes_after_a_change_does_not_share_the_older_asking(clock: Clo
 
 
 def test_one_who_goes_away_takes_the_answer_from_nobody(clock: Clock) -> None:
-    """The first asker may be cancelled; those who joined it still get the answer."""
+    """The first caller may be cancelled; those who joined still get the answer."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         oracle.gate = asyncio.Event()
@@ -162,7 +162,7 @@ def test_one_who_goes_away_takes_the_answer_from_nobody(clock: Clock) -> None:
 
 
 def test_a_fault_reaches_all_who_wait_and_is_not_kept(clock: Clock) -> None:
-    """Those who shared a failed asking all get the fault; the next call asks again, within the same second."""
+    """All who shared a failed computation get the exception; the next call tries again, within the same second."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         oracle.fault = OSError("gone")
@@ -175,7 +175,7 @@ def test_a_fault_reaches_all_who_wait_and_is_not_kept(clock: Clock) -> None:
 
 
 def test_memory_is_bounded(clock: Clock) -> None:
-    """Of more questions than are kept, the answers made longest ago are forgotten and the rest stand."""
+    """Beyond the limit the oldest answers are evicted and the rest stay."""
 
     async def story(memory: TtlCache[int], oracle: Oracle) -> None:
         questions = [str(number) for number in range(MOST_KEPT + 1)]

@@ -1,4 +1,4 @@
-"""The zone whose days count."""
+"""The time zone in force."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from brief.support.zone import find_zone, zone, zone_doubt
     "name", ["", "Europe", "Europe/Prag", "Europe/Prague ", "../x", "/etc/passwd", "a\x00b", "x" * 5_000]
 )
 def test_what_is_no_zone_is_none(name: str) -> None:
-    """An unknown name, a folder, a path or an empty name is no zone, and no exception."""
+    """An unknown name, a folder, a path or an empty name is not a zone, and raises nothing."""
     assert find_zone(name) is None
 
 
 def test_the_declared_zone_counts(tmp_path: Path) -> None:
-    """A zone that the policy names is taken whatever the machine says."""
+    """A zone in the policy wins, whatever the machine says."""
     found, name, fault = zone(Settings(timezone="Pacific/Auckland"), environ={"TZ": "UTC"}, etc=tmp_path)
     assert (found.key, name, fault) == ("Pacific/Auckland", "Pacific/Auckland", None)
 
@@ -60,7 +60,7 @@ def test_the_files_name_the_machines_zone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("declared", ["Mars/Phobos", "CET-1CEST", "/nowhere", ":x"])
 def test_a_machine_zone_that_is_none_is_told(tmp_path: Path, declared: str) -> None:
-    """A TZ that names no zone says whose days count instead; where the policy names one it does not matter."""
+    """A TZ that is not a zone is reported with the zone used instead, unless the policy names one."""
     told = zone_doubt(Settings(), environ={"TZ": declared}, etc=tmp_path)
     assert told == (
         f'TZ is "{declared}" (text), which is not the IANA name of a zone, so UTC is used; '
@@ -71,13 +71,13 @@ def test_a_machine_zone_that_is_none_is_told(tmp_path: Path, declared: str) -> N
 
 @pytest.mark.parametrize("declared", ["Asia/Tokyo", "", ":Asia/Tokyo"])
 def test_a_machine_zone_that_is_one_is_no_doubt(tmp_path: Path, declared: str) -> None:
-    """Nor is a machine that says nothing: its days are those of UTC, as for the C library."""
+    """A machine without a zone is no reason for doubt: UTC is used, as the C library does."""
     assert zone_doubt(Settings(), environ={"TZ": declared}, etc=tmp_path) is None
     assert zone_doubt(Settings(), environ={}, etc=tmp_path) is None
 
 
 def test_a_copied_localtime_is_told(tmp_path: Path) -> None:
-    """A file that is no link has rules and no name, and by its rules nobody here counts days."""
+    """A localtime that is not a link has rules but no name, so it is not used."""
     (tmp_path / "localtime").write_bytes(b"TZif2")
     assert "localtime is not a link to a named zone" in (zone_doubt(Settings(), environ={}, etc=tmp_path) or "")
     (tmp_path / "timezone").write_text("Europe/Prague\n")
