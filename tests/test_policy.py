@@ -36,7 +36,7 @@ def _only_sentence(policy: Policy) -> str:
 
 
 def test_an_absent_policy_is_the_defaults(tmp_path: Path) -> None:
-    """No file is no fault: every key has its default and none is declared."""
+    """A missing file is not a fault: every key has its default and none is declared."""
     policy = read_policy(str(tmp_path))
     assert policy == Policy(Settings(), (), str(tmp_path / POLICY_FILE), PolicyStatus.ABSENT, frozenset())
 
@@ -77,7 +77,7 @@ def test_a_good_policy_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: str) -> None:
-    """An interval that is no whole number of minutes from 1 to 1440 is refused as spelled, and the default holds."""
+    """An interval that is not a whole number from 1 to 1440 is refused as spelled, and the default is used."""
     _write(tmp_path, f"session:\n  brief_interval_minutes: {value}\n  wake_limit: 3\n")
     policy = read_policy(str(tmp_path))
     assert policy.status is PolicyStatus.FAULTY
@@ -105,7 +105,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
     ],
 )
 def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str, why: str) -> None:
-    """Only YAML's true turns the switch on; for anything else the reason says which it was."""
+    """Only YAML's true turns the switch on; for anything else the reason names the value."""
     _write(tmp_path, text + "\n")
     reason = switch_reason(read_policy(str(tmp_path)))
     assert reason is not None
@@ -114,7 +114,7 @@ def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str, why: str) -> 
 
 
 def test_the_switch_is_off_where_the_policy_is_unread(tmp_path: Path) -> None:
-    """What cannot be read is not called unset, and where the reason is told is named."""
+    """An unreadable policy is not called unset, and the command that says why is named."""
     _write(tmp_path, "session: [\n")
     reason = switch_reason(read_policy(str(tmp_path)))
     told = f"session.brief_on_interval is unknown, which counts as off: {POLICY_FILE} cannot be read; majordomus policy"
@@ -122,7 +122,7 @@ def test_the_switch_is_off_where_the_policy_is_unread(tmp_path: Path) -> None:
 
 
 def test_the_switch_is_off_without_a_policy(tmp_path: Path) -> None:
-    """Where there is no policy, the reason names the command that writes one."""
+    """Without a policy the reason names the command that writes one."""
     assert switch_reason(read_policy(str(tmp_path))) == NO_POLICY
 
 
@@ -133,7 +133,7 @@ def test_the_switch_is_on_by_true(tmp_path: Path) -> None:
 
 
 def test_an_unknown_zone_is_a_fault_of_the_policy(tmp_path: Path) -> None:
-    """A zone that the machine does not know is found when the policy is read, and costs no other key."""
+    """A zone unknown to the machine is a fault of the policy, and affects no other key."""
     _write(tmp_path, "timezone: Europe/Prag\n" + ON)
     policy = read_policy(str(tmp_path))
     assert "timezone is Europe/Prag (text); write the IANA name of a zone" in _only_sentence(policy)
@@ -153,7 +153,7 @@ def test_an_unknown_zone_is_a_fault_of_the_policy(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes, says: str) -> None:
-    """A file that is not read whole is one fault that says where, and every default holds."""
+    """An unreadable file is one fault that says where, and all defaults are used."""
     _write(tmp_path, text)
     policy = read_policy(str(tmp_path))
     assert policy.status is PolicyStatus.UNREADABLE
@@ -164,7 +164,7 @@ def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes
 
 
 def test_what_may_not_be_read_is_no_policy_that_sets_nothing(tmp_path: Path) -> None:
-    """Where the file or a folder above it is closed, what it sets is unknown."""
+    """If the file or a folder above it is closed, its settings are unknown."""
     tmp_path.chmod(0o755)
     path = _write(tmp_path, ON)
     for closed in (path, path.parent):
@@ -181,7 +181,7 @@ def test_what_may_not_be_read_is_no_policy_that_sets_nothing(tmp_path: Path) -> 
 
 
 def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
-    """A folder, a pipe, a link to nothing or to itself is told, and nobody waits for it."""
+    """A folder, a pipe, a broken link and a link to itself are reported, and nothing blocks."""
     path = tmp_path / POLICY_FILE
     path.mkdir(parents=True)
     assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
@@ -197,13 +197,13 @@ def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_file_in_the_place_of_a_folder_is_no_policy(tmp_path: Path) -> None:
-    """Where .ai is a file there is no policy, and nothing is wrong."""
+    """If .ai is a file, there is no policy, and nothing is wrong."""
     (tmp_path / ".ai").write_text("")
     assert read_policy(str(tmp_path)).status is PolicyStatus.ABSENT
 
 
 def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
-    """A link counts as what it names while that lies in the same checkout."""
+    """A link is followed if its target is in the same checkout."""
     (tmp_path / "shared.yaml").write_text(ON)
     (tmp_path / ".ai/repo").mkdir(parents=True)
     (tmp_path / POLICY_FILE).symlink_to("../../shared.yaml")
@@ -212,7 +212,7 @@ def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("link", [POLICY_FILE, ".ai/repo", ".ai"])
 def test_a_link_out_of_the_checkout_is_not_followed(tmp_path: Path, link: str) -> None:
-    """A policy that lies elsewhere, by a link at any depth, is not read."""
+    """A policy outside the checkout, through a link at any depth, is not read."""
     outside, root = tmp_path / "outside", tmp_path / "root"
     _write(outside, ON)
     (root / link).parent.mkdir(parents=True)
@@ -232,7 +232,7 @@ def test_the_environment_sets_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_writes_stops_at_every_fault(tmp_path: Path) -> None:
-    """A writer is told all faults at once, and that it cannot go on."""
+    """A command that writes gets all faults at once and cannot go on."""
     _write(tmp_path, "breif: 1\nsession:\n  wake_limit: -1\n")
     with pytest.raises(PolicyError) as caught:
         checked(read_policy(str(tmp_path)))
@@ -245,7 +245,7 @@ def test_what_writes_stops_at_every_fault(tmp_path: Path) -> None:
 
 
 def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
-    """Edits of the same length, right after one another, are each seen."""
+    """Edits of the same length right after each other are all noticed."""
     shelf = PolicyCache()
     for minutes in [7, 8, 9, 5, 6] * 20:
         _write(tmp_path, f"session:\n  brief_interval_minutes: {minutes}\n")
@@ -253,7 +253,7 @@ def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
 
 
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
-    """While nothing changes, the same policy is handed out."""
+    """While nothing changes, the same policy is returned."""
     path = _write(tmp_path, "version: 1\n")
     until(lambda: not any_young([stamp(str(path))]))
     shelf = PolicyCache()
@@ -261,7 +261,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
 
 
 def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of the machine passes, and with it what it said of the policy, although the file did not change."""
+    """A passing fault of the machine is forgotten, although the file did not change."""
     path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     until(lambda: not any_young([stamp(str(path))]))
     shelf = PolicyCache()
@@ -286,7 +286,7 @@ def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> Non
 
 
 def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path) -> None:
-    """A file that cannot be read changes nothing that is in force, and the fault says so."""
+    """A file that becomes unreadable changes nothing in force, and the fault says so."""
     shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     shelf.read(root)
@@ -298,7 +298,7 @@ def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path)
 
 
 def test_a_removed_policy_is_the_defaults_again(tmp_path: Path) -> None:
-    """Taking the file away is a clear word: the defaults hold, and nothing older comes back."""
+    """Removing the file is a decision: the defaults apply, and no old value comes back."""
     shelf, root = PolicyCache(), str(tmp_path)
     path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     shelf.read(root)

@@ -14,7 +14,7 @@ from brief.scaffold import session_lines, write_skeleton
 
 
 def test_the_skeleton_is_written_and_changes_nothing(tmp_path: Path) -> None:
-    """What is written is read without a fault, sets every key, and equals the defaults."""
+    """The written policy has no fault, sets every key, and equals the defaults."""
     outcome = write_skeleton(str(tmp_path))
     assert outcome.written
     assert outcome.path == str(tmp_path / POLICY_FILE)
@@ -24,7 +24,7 @@ def test_the_skeleton_is_written_and_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("there", ["mine: 1\n", ""])
 def test_a_policy_that_is_there_is_left(tmp_path: Path, there: str) -> None:
-    """What lies in the place is never overwritten, not even when it is empty."""
+    """An existing file is never overwritten, even if it is empty."""
     path = tmp_path / POLICY_FILE
     path.parent.mkdir(parents=True)
     path.write_text(there)
@@ -36,7 +36,7 @@ def test_a_policy_that_is_there_is_left(tmp_path: Path, there: str) -> None:
 
 @pytest.mark.parametrize("link", [".ai", ".ai/repo"])
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path, link: str) -> None:
-    """A folder that is a link gets nothing written behind it, and the sentence names it."""
+    """Nothing is written through a folder that is a link, and the sentence names it."""
     root, outside = tmp_path / "root", tmp_path / "outside"
     outside.mkdir()
     (root / link).parent.mkdir(parents=True)
@@ -47,7 +47,7 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path, link: str) -> None:
 
 
 def test_a_policy_that_is_a_link_to_nothing_is_left(tmp_path: Path) -> None:
-    """A dangling link in the place of the policy is not written through."""
+    """A broken link in place of the policy is not written through."""
     path = tmp_path / "root" / POLICY_FILE
     path.parent.mkdir(parents=True)
     path.symlink_to(tmp_path / "elsewhere.yaml")
@@ -56,7 +56,7 @@ def test_a_policy_that_is_a_link_to_nothing_is_left(tmp_path: Path) -> None:
 
 
 def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
-    """Where a folder cannot be made the person is told, and nothing is changed."""
+    """If a folder cannot be created, the error says so, and nothing is changed."""
     (tmp_path / ".ai").write_text("mine")
     with pytest.raises(PolicyError, match="cannot be written"):
         write_skeleton(str(tmp_path))

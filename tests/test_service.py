@@ -66,7 +66,7 @@ def repo(lab: Lab) -> Lab:
 
 
 def test_a_folder_deep_inside_stands_for_its_checkout(repo: Lab) -> None:
-    """Wherever in a checkout one asks, the brief is that checkout's."""
+    """From anywhere in a checkout, the brief is that checkout's."""
     deep = repo.worktree("koda") / "src/a b/č"
     deep.mkdir(parents=True)
     found = brief(service(repo), deep).repository
@@ -75,7 +75,7 @@ def test_a_folder_deep_inside_stands_for_its_checkout(repo: Lab) -> None:
 
 
 def test_a_checkout_of_another_repository_is_refused(repo: Lab) -> None:
-    """A server answers for its own repository alone, and names both."""
+    """A server answers only for its own repository, and the error names both."""
     other = repo.base / "other"
     repo.git("init", "-q", str(other), cwd=repo.base)
     with pytest.raises(RepositoryError, match=r"other is not a checkout of .*repo/\.git"):
@@ -90,7 +90,7 @@ def test_a_clone_is_another_repository(repo: Lab) -> None:
 
 
 def test_a_repository_inside_a_checkout_is_another_one(repo: Lab) -> None:
-    """What is asked from a nested repository is not answered with the outer one's brief."""
+    """A request from a nested repository is not answered with the outer one's brief."""
     nested = repo.repo / "vendor/inner"
     repo.git("init", "-q", str(nested), cwd=repo.base)
     with pytest.raises(RepositoryError, match="is not a checkout of"):
@@ -99,14 +99,14 @@ def test_a_repository_inside_a_checkout_is_another_one(repo: Lab) -> None:
 
 @pytest.mark.parametrize("root", ["/", "/nowhere", "a\0b", "\\xff", "~", "/proc/self/mem", "x" * 5_000])
 def test_a_name_that_is_no_checkout_is_a_sentence(repo: Lab, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever comes as a folder, what is none of a checkout is refused in words."""
+    """Anything that is not a folder of a checkout is refused in a sentence."""
     monkeypatch.chdir(repo.base)
     with pytest.raises(RepositoryError):
         service(repo).request_context(root)
 
 
 def test_a_root_that_is_no_utf8_is_known_by_its_spelling(repo: Lab) -> None:
-    """A checkout whose name has a stray byte is asked for, and told, with that byte spelled out; names stay apart."""
+    """A checkout whose name has a stray byte is requested and reported with that byte escaped; names stay distinct."""
     raw = os.fsdecode(os.fsencode(repo.base) + b"/caf\xe9")
     repo.git("worktree", "add", "-q", "-b", "odd", raw)
     spelled = wire(raw)
@@ -124,7 +124,7 @@ def test_a_root_that_is_no_utf8_is_known_by_its_spelling(repo: Lab) -> None:
 
 
 def test_two_checkouts_never_show_each_others_state(repo: Lab) -> None:
-    """Each has its own branch, commit, episode and task; what the other does stands under peers alone."""
+    """Each checkout has its own branch, commit, episode and task; the other's are only under peers."""
     koda = repo.worktree("koda")
     repo.commit("more", cwd=koda, b_txt="b")
     with_both = service(repo, Known([episode("e1", str(repo.repo)), episode("e2", str(koda))]))
@@ -142,7 +142,7 @@ def test_two_checkouts_never_show_each_others_state(repo: Lab) -> None:
 
 
 def test_a_checkout_removed_by_hand_is_away(repo: Lab) -> None:
-    """The next brief says so, also within the second in which the last one still stood."""
+    """The next brief shows the change, even within the second in which the last one was cached."""
     koda = repo.worktree("koda")
     one = service(repo, Known([episode("e2", str(koda))]))
 
@@ -163,7 +163,7 @@ def test_a_checkout_removed_by_hand_is_away(repo: Lab) -> None:
 
 
 def spoil_git(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a git first in the path that fails."""
+    """Put a failing git first on PATH."""
     folder = lab.base / "bin"
     folder.mkdir()
     (folder / "git").write_text("#!/bin/sh\necho 'fatal: broken' >&2\nexit 128\n")
@@ -172,7 +172,7 @@ def spoil_git(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_git_the_brief_still_comes(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Branch and commit are as the files say, peers are unread with the reason, and the rest is read."""
+    """Without git, branch and commit come from files, peers are unread with the reason, and the rest is read."""
     head = repo.git("rev-parse", "HEAD")
     spoil_git(repo, monkeypatch)
     found = brief(service(repo), repo.repo)
@@ -190,7 +190,7 @@ def test_without_git_the_brief_still_comes(repo: Lab, monkeypatch: pytest.Monkey
 
 
 def test_without_git_a_detached_head_is_told(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also a linked checkout that stands on a commit is told from its files."""
+    """The detached HEAD of a linked checkout is read from its files too."""
     koda = repo.worktree("koda")
     repo.git("checkout", "-q", "--detach", cwd=koda)
     head = repo.git("rev-parse", "HEAD", cwd=koda)
@@ -200,14 +200,14 @@ def test_without_git_a_detached_head_is_told(repo: Lab, monkeypatch: pytest.Monk
 
 
 def test_without_git_a_name_with_a_backslash_is_no_crash(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git is what could tell whose spelling it is; without it the folder is simply not there."""
+    """Only git could say which folder an escaped name denotes; without it the folder is not found."""
     spoil_git(repo, monkeypatch)
     with pytest.raises(RepositoryError, match="is not a folder"):
         service(repo).request_context(f"{repo.base}/caf\\xe9")
 
 
 def derive_lock(lab: Lab) -> None:
-    """A derive lock that leads nowhere but to itself."""
+    """A derive lock that is a link to itself."""
     (lab.state / "derive.lock").symlink_to("derive.lock")
 
 
@@ -229,7 +229,7 @@ def policy(lab: Lab) -> None:
 
 
 def trust(lab: Lab) -> None:
-    """A trust file that is none."""
+    """A trust file that is not one."""
     (lab.home / ".config/majordomus").mkdir(parents=True)
     (lab.home / ".config/majordomus/trust.json").write_text("{")
 
@@ -247,7 +247,7 @@ def trust(lab: Lab) -> None:
 def test_what_is_broken_costs_its_own_section_alone(
     repo: Lab, spoil: Callable[[Lab], None], gap: dict[str, Status]
 ) -> None:
-    """One spoilt file, one gap with its reason; five sections are as they were."""
+    """A damaged file is one gap with its reason; the five other sections are unchanged."""
     repo.state.mkdir()
     before = sections(brief(service(repo), repo.repo))
     spoil(repo)
@@ -257,7 +257,7 @@ def test_what_is_broken_costs_its_own_section_alone(
 
 
 def test_a_faulty_policy_is_named_in_the_brief(repo: Lab) -> None:
-    """Each fault is a note; what is not faulty counts."""
+    """Each fault is a note, and everything that is not faulty counts."""
     policy(repo)
     told = " ".join(brief(service(repo), repo.repo).notes)
     assert "sesion" in told
@@ -265,7 +265,7 @@ def test_a_faulty_policy_is_named_in_the_brief(repo: Lab) -> None:
 
 
 def test_a_zone_that_is_none_is_named_in_the_brief(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A TZ of no zone is not UTC in silence."""
+    """A TZ that is not a zone does not silently mean UTC."""
     monkeypatch.setenv("TZ", "Mars/Phobos")
     assert any('TZ is "Mars/Phobos"' in note for note in brief(service(repo), repo.repo).notes)
 
@@ -277,7 +277,7 @@ def test_an_empty_repository_has_a_brief(lab: Lab) -> None:
 
 
 def test_a_head_that_cannot_be_read_is_told_everywhere(repo: Lab) -> None:
-    """JSON, page, prompt, line, summary and `--strict` say that it is unread, and none that nothing is committed."""
+    """JSON, page, prompt, line, summary and `--strict` say that HEAD is unread, and none says that nothing is committed."""
     (repo.repo / ".git/refs/heads/main").write_bytes(b"\0" * 41)
     found = brief(service(repo), repo.repo)
     place = found.repository
@@ -295,7 +295,7 @@ def test_a_head_that_cannot_be_read_is_told_everywhere(repo: Lab) -> None:
 
 
 class Stopped:
-    """A monotonic clock that stands still, so that no answer grows old."""
+    """A monotonic clock that stands still, so that no answer expires."""
 
     def monotonic(self) -> float:
         """Seconds."""
@@ -323,7 +323,7 @@ CHANGES: dict[str, Callable[[Lab, Board], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_brief_stands_until_something_changed(repo: Lab, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked twice it is one brief; once anything changed that a brief shows, it is another, whatever its age."""
+    """Two requests get one brief; after any visible change it is another, whatever its age."""
     monkeypatch.setattr(ttl_cache, "time", Stopped())
     (repo.state / "notices/active").mkdir(parents=True)
     with contextlib.closing(Database(repo.state / "majordomus.db", 1)) as database:
@@ -346,7 +346,7 @@ def test_a_brief_stands_until_something_changed(repo: Lab, change: str, monkeypa
 
 
 def test_the_focus_of_a_request_is_read_from_files(repo: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Branch and primary checkout are known while git hangs; a HEAD that cannot be read leaves the branch unknown."""
+    """Branch and primary checkout are known while git hangs; with an unreadable HEAD the branch is unknown."""
     koda = repo.worktree("koda")
     repo.state.mkdir(mode=0o700)
     with contextlib.closing(Database(repo.state / "majordomus.db", 1)) as database:
@@ -359,12 +359,12 @@ def test_the_focus_of_a_request_is_read_from_files(repo: Lab, monkeypatch: pytes
 
 
 def hanging(cache: WorktreeCache, patience_s: float = 0.0) -> NoReturn:
-    """A git that must not be asked."""
+    """A git that must not be called."""
     raise AssertionError("git was asked")
 
 
 def test_whoever_watches_is_told_of_each_brief_once(repo: Lab) -> None:
-    """A brief that many ask for is composed, and told of, once."""
+    """A brief that many ask for is composed, and reported, once."""
     told: list[Brief] = []
     one = service(repo, composed=lambda look, some: told.append(some))
 
@@ -377,7 +377,7 @@ def test_whoever_watches_is_told_of_each_brief_once(repo: Lab) -> None:
 
 
 def test_one_section_is_asked_by_itself(repo: Lab) -> None:
-    """As it stands in a brief."""
+    """As it appears in a brief."""
     found = asyncio.run(service(repo).section("derive", str(repo.repo), None))
     assert (found.name, found.status, found.headline) == ("derive", Status.READ, "free")
 
@@ -386,7 +386,7 @@ def test_one_section_is_asked_by_itself(repo: Lab) -> None:
 
 
 def test_a_desk_without_a_server_has_no_board(repo: Lab) -> None:
-    """What only a server holds is refused with the reason why there is none."""
+    """Without a server its board is refused, with the reason why there is none."""
     with pytest.raises(NoServerError, match=ABSENCE):
         _ = service(repo, absence=ABSENCE).board
     with pytest.raises(NoServerError, match="no server holds this repository"):
@@ -394,7 +394,7 @@ def test_a_desk_without_a_server_has_no_board(repo: Lab) -> None:
 
 
 def test_which_episode_a_command_means(repo: Lab) -> None:
-    """The named one, else the only open one here; else it asks for a name and says how many there are."""
+    """The named episode, else the only open one here; otherwise an error gives their number and asks for an id."""
     here = str(repo.repo)
     cases: list[tuple[Known, str | None, str]] = [
         (Known(), "e9", "e9"),
@@ -416,7 +416,7 @@ def test_which_episode_a_command_means(repo: Lab) -> None:
 
 
 def validate(text: str) -> dict[str, Any]:
-    """The brief in a JSON text, which must fit the published schema and be read back as it went."""
+    """The brief in a JSON text, which must match the published schema and be read back unchanged."""
     schema = json.loads(schema_file("brief-v1.json").read_text(encoding="utf-8"))
     document: dict[str, Any] = json.loads(text)
     Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(document)
@@ -425,7 +425,7 @@ def validate(text: str) -> dict[str, Any]:
 
 
 def test_real_briefs_fit_the_published_schema(repo: Lab) -> None:
-    """Of a command alone, and of a server with an episode, a task, a notice and a queue: what is printed validates."""
+    """The output of a command alone, and of a server with an episode, a task, a notice and a queue, validates."""
     repo.worktree("koda")
     repo.commit("more", cwd=repo.base / "koda", b_txt="b")
     own = validate(repo.majordomus("brief", "--format", "json").stdout)

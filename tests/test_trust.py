@@ -1,4 +1,4 @@
-"""Trust: what a cloned policy asks for does nothing until a person says so."""
+"""Trust: what a cloned policy asks for does nothing until a person agrees."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_defaults_ask_for_nothing(root: Path) -> None:
-    """A policy of defaults needs no trust, and stays as it is."""
+    """A default policy needs no trust and is unchanged."""
     assert needs_trust(Settings(), str(root)) == ()
 
 
 def test_every_value_that_acts_needs_trust(root: Path) -> None:
-    """A port, two addresses and folders outside the checkout are asked for; folders within are not."""
+    """A port, two addresses and folders outside the checkout need trust; folders inside do not."""
     folders = ("notes", "here", "notes/../notes", "missing", "link", "../outside", str(root.parent / "else"), str(root))
     settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=folders)})
     assert needs_trust(settings, str(root)) == (
@@ -58,7 +58,7 @@ def test_every_value_that_acts_needs_trust(root: Path) -> None:
 
 
 def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path) -> None:
-    """An untrusted value counts as not set, and the note says what asks for it and what to run."""
+    """An untrusted value counts as not set, and the note names it and the command to run."""
     settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=("notes", "link"))})
     safe, _, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
     assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
@@ -68,7 +68,7 @@ def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path
 
 
 def test_what_is_trusted_holds_for_that_value_and_repository(root: Path, file: Path) -> None:
-    """Trust is for one value of one key in one repository, and survives a new reading of the file."""
+    """Trust is for one value of one key in one repository, and survives rereading the file."""
     trust = Trust.read(file).grant("/c/.git", [("server.port", 8080)])
     for known in (trust, Trust.read(file)):
         assert known.trusted("/c/.git", "server.port", 8080)
@@ -82,7 +82,7 @@ def test_what_is_trusted_holds_for_that_value_and_repository(root: Path, file: P
 
 
 def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
-    """A link that leads elsewhere after it was trusted is asked for anew."""
+    """A link that leads elsewhere after it was trusted needs trust again."""
     settings = Settings(alerts=AlertSettings(folders=("link",)))
     trust = Trust.read(file).grant("/c/.git", needs_trust(settings, str(root)))
     assert effective(settings, trust, "/c/.git", str(root)).settings.alerts.folders == (str(root.parent / "outside"),)
@@ -94,7 +94,7 @@ def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
 
 
 def test_a_link_to_the_common_dir_is_the_same_repository(tmp_path: Path, file: Path) -> None:
-    """A repository is known by the real path of its common dir."""
+    """A repository is identified by the real path of its common dir."""
     (tmp_path / "real").mkdir()
     (tmp_path / "alias").symlink_to("real")
     trust = Trust.read(file).grant(str(tmp_path / "alias"), [("server.port", 8080)])
@@ -115,7 +115,7 @@ def test_trust_can_be_taken_back(file: Path) -> None:
 
 
 def test_the_file_is_the_persons_alone(file: Path) -> None:
-    """The folder is closed to others, the file too, and nothing else is left in it."""
+    """The folder and the file are closed to others, and nothing else is left in the folder."""
     file.parent.mkdir(parents=True, mode=0o755)
     Trust.read(file).grant("/c", [("server.port", 8080)])
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -130,7 +130,7 @@ def test_the_file_is_the_persons_alone(file: Path) -> None:
      '{"schema": "majordomus.trust/v1", "repositories": {"/c": ["server.port"]}}', "[" * 100_000],
 )  # fmt: skip
 def test_a_faulty_file_trusts_nothing_and_is_kept(root: Path, file: Path, text: str) -> None:
-    """A file that is not understood trusts nothing, says so in the notes, and is never overwritten."""
+    """A damaged file trusts nothing, is reported in the notes, and is never overwritten."""
     file.parent.mkdir(parents=True)
     file.write_text(text)
     file.chmod(0o600)
@@ -144,7 +144,7 @@ def test_a_faulty_file_trusts_nothing_and_is_kept(root: Path, file: Path, text: 
 
 
 def test_a_file_that_others_may_write_trusts_nothing(file: Path) -> None:
-    """What someone else could have written is nobody's consent."""
+    """A file that someone else could have written is nobody's consent."""
     Trust.read(file).grant("/c", [("server.port", 8080)])
     file.chmod(0o622)
     trust = Trust.read(file)
@@ -153,21 +153,21 @@ def test_a_file_that_others_may_write_trusts_nothing(file: Path) -> None:
 
 
 def test_what_is_no_file_trusts_nothing(file: Path) -> None:
-    """A pipe in the place of the file makes nobody wait."""
+    """A pipe in place of the file does not block."""
     file.parent.mkdir(parents=True)
     os.mkfifo(file)
     assert "it is not a file" in (Trust.read(file).fault or "")
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
-    """Where trust cannot be kept the person is told so, and what it was."""
+    """If trust cannot be saved, the error says so, and why."""
     (tmp_path / "file").write_text("")
     with pytest.raises(TrustError, match="cannot be written"):
         Trust(tmp_path / "file" / "majordomus" / "trust.json", {}, None).grant("/c", [("server.port", 8080)])
 
 
 def test_a_link_to_a_persons_dotfiles_stays(tmp_path: Path, file: Path) -> None:
-    """A linked trust file is written where it lies, and the link is kept."""
+    """A linked trust file is written at its target, and the link is kept."""
     dotfiles = tmp_path / "dotfiles"
     dotfiles.mkdir()
     file.parent.mkdir(parents=True)
@@ -178,7 +178,7 @@ def test_a_link_to_a_persons_dotfiles_stays(tmp_path: Path, file: Path) -> None:
 
 
 def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
-    """No grant is lost to another that is made at once."""
+    """Simultaneous grants are all saved."""
     trust = Trust.read(file)
     threads = [threading.Thread(target=trust.grant, args=(f"/{n}", [("server.port", 2000 + n)])) for n in range(8)]
     for thread in threads:
@@ -189,7 +189,7 @@ def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
 
 
 def test_the_file_lies_beside_the_persons_settings(tmp_path: Path) -> None:
-    """XDG_CONFIG_HOME counts where it is absolute, else ~/.config."""
+    """XDG_CONFIG_HOME counts if it is absolute, else ~/.config."""
     home = {"HOME": str(tmp_path)}
     assert trust_path({"XDG_CONFIG_HOME": "/x"}) == Path("/x/majordomus/trust.json")
     assert trust_path({**home, "XDG_CONFIG_HOME": "x"}) == tmp_path / ".config/majordomus/trust.json"
@@ -200,7 +200,7 @@ def test_the_file_lies_beside_the_persons_settings(tmp_path: Path) -> None:
 
 
 def _planted(lab: Lab, home: Path, repository: Path) -> None:
-    """A trust file below a folder, which trusts a folder of notices outside of the repository."""
+    """A trust file below a folder, which trusts a folder of notices outside the repository."""
     file = home / "majordomus/trust.json"
     file.parent.mkdir(parents=True)
     pair = {"key": "alerts.folders", "value": str(lab.base / "outside")}
@@ -222,7 +222,7 @@ def _planted(lab: Lab, home: Path, repository: Path) -> None:
 def test_a_config_folder_in_the_repository_is_not_the_persons(
     lab: Lab, variable: str, value: str, config: str, served: bool
 ) -> None:
-    """Server and command alone trust nothing by it, and say so in one sentence, and nothing is written there."""
+    """Neither a server nor a command trusts anything by it; one sentence says so, and nothing is written there."""
     lab.commit()
     places = {"repo": lab.repo, "tree": lab.worktree("tree"), "base": lab.base}
     write_policy(lab, f"version: 1\nalerts:\n  folders: [{lab.base}/outside]\n")
