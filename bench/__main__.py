@@ -6,11 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import alerts, alone, calls, heartbeats, lines, neighbours, serving, trace
+from bench import alerts, alone, calls, heartbeats, lines, neighbours, served, serving, trace
 from bench.report import Row, heading, line, machine
 
 GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
     "lines": lines.rows,
+    "served": served.rows,
     "alone": alone.rows,
     "alerts": alerts.rows,
     "calls": calls.rows,

@@ -16,7 +16,7 @@ from brief.support.schedule_clock import MINUTE_OF_TESTS
 from serving import install_for_project
 
 SESSIONS = 1_000
-LOOK_MS = 3.0
+HEARTBEAT_MS, HEARTBEAT_P99_MS = 2.0, 10.0
 LATE_SECONDS = 1.0
 MINUTE_SECONDS = 10
 INTERVAL_MINUTES = 6
@@ -53,8 +53,12 @@ def _heartbeats(runs: int) -> Iterator[Row]:
             cpu = (server.cpu_ms() - before) / len(spent)
         beside = f"{ms(cpu)} CPU of the server each; {WORLD}"
         usual, worst = statistics.median(spent), statistics.quantiles(spent, n=100)[98]
-        yield Row("POST /episodes/heartbeat, nothing changed", ms(usual), beside, ms(LOOK_MS), usual <= LOOK_MS)
-        yield Row("the same, 99th percentile", ms(worst), "once a second what all share is read anew")
+        yield Row(
+            "POST /episodes/heartbeat, nothing changed", ms(usual), beside, ms(HEARTBEAT_MS), usual <= HEARTBEAT_MS
+        )
+        beside = "once a second what all share is read anew"
+        must = (ms(HEARTBEAT_P99_MS), worst <= HEARTBEAT_P99_MS)
+        yield Row("the same, 99th percentile", ms(worst), beside, *must)
 
 
 def _changing(runs: int, name: str, patch: str) -> Row:
@@ -67,7 +71,7 @@ def _changing(runs: int, name: str, patch: str) -> Row:
             rounds = (busy, idle) * max(1, runs // 20)
             spent = [client.ask(request) for requests in rounds for request in requests]
     usual, worst = statistics.median(spent), statistics.quantiles(spent, n=100)[98]
-    return Row(name, ms(usual), f"99th percentile {ms(worst)}", ms(LOOK_MS), usual <= LOOK_MS)
+    return Row(name, ms(usual), f"99th percentile {ms(worst)}", ms(HEARTBEAT_MS), usual <= HEARTBEAT_MS)
 
 
 def _requests(scene: Scene, state: str = "idle") -> list[bytes]:

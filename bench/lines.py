@@ -14,9 +14,9 @@ from bench.spawning import Setting, Spent, at_once, interleaved, median
 AT_ONCE = 9
 MUST_OF_PEER = 0.1
 
-LINES = {"brief --line": 2.5, "statusline": 2.5}
-MUST_OF_BARE = {**LINES, "hook user-prompt-submit": 3.0}
-OURS = {name: [COMMAND, *name.split()] for name in MUST_OF_BARE}
+LINES = ("brief --line", "statusline")
+MUST_OF_BARE = 1.3
+OURS = {name: [COMMAND, *name.split()] for name in (*LINES, "hook user-prompt-submit")}
 BARE = "python -c pass"
 GIT = "git status --porcelain=v2 --branch"
 PEER = f"ccstatusline {VERSION}"
@@ -46,8 +46,7 @@ def _commands() -> dict[str, Sequence[str]]:
 def _beside_bare(name: str, spent: Mapping[str, Spent]) -> Row:
     own, bare = spent[name].wall, spent[BARE].wall
     beside = f"{own / bare:.2f}x `{BARE}` ({_told(spent[BARE])})"
-    must = MUST_OF_BARE[name]
-    return Row(f"`majordomus {name}`", _told(spent[name]), beside, f"{must:g}x", own <= must * bare)
+    return Row(f"`majordomus {name}`", _told(spent[name]), beside, f"{MUST_OF_BARE:g}x", own <= MUST_OF_BARE * bare)
 
 
 def _beside_peer(name: str, spent: Mapping[str, Spent]) -> Row:

@@ -16,7 +16,7 @@ from bench.report import Row, ms
 from bench.scene import Scene
 
 SIZES = ((30, 2), (59, 4), (118, 7))
-GATHER_MS = 40.0
+GATHER_MS = 30.0
 SILENT_MS = 300.0
 ASKED_ANEW_SECONDS = 1.1
 """Other servers are asked anew only when their last answer is older than a second."""

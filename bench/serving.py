@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from bench.report import Row, ms
 from bench.scene import Scene, server_argv, wait_for_answer
 
-START_MS = 800.0
-IDLE_MB, CROWDED_MB = 60.0, 120.0
+START_MS = 250.0
+IDLE_MB, CROWDED_MB = 50.0, 100.0
 SETTLE_SECONDS = 15.0
-IDLE_SECONDS, IDLE_PERCENT = 60.0, 0.2
+IDLE_SECONDS, IDLE_PERCENT = 60.0, 0.1
 IMPORTS = "import starlette, uvicorn"
 
 
