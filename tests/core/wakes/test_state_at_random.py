@@ -54,8 +54,9 @@ STATES = st.sampled_from([IDLE, IDLE, IDLE, EpisodeState.BUSY, EpisodeState.WAIT
 class Session(RuleBasedStateMachine):
     """Whatever happens to a session, in whatever order, it is never woken once too often.
 
-    That is: one prompt at most; no wake nearer to the last brief than an interval but by `wake now`, none over the limit
-    since a person spoke, none while off, paused or stopped. This is kept beside the session in the plainest words:
+    That is: one prompt at most; no wake nearer to the last brief than an interval but by `wake now` or where a client is
+    silent for minutes about the one that it holds, none over the limit since a person spoke, none while off, paused or
+    stopped. This is kept beside the session in the plainest words:
     `felt` is the time that went by for whoever believes every clock that is set forward, `wakes` the turns it cost.
     """
 
@@ -239,6 +240,8 @@ class Session(RuleBasedStateMachine):
         self.happens(record_person_prompt(self.known()))
         self.wakes, self.esc = 0, False
         if is_brief_owed(self.wake_state, self.policy, self.now):
+            if self.in_hand is not None and is_lost(self.known(), self.now):
+                self.intervals[self.in_hand] = timedelta(0)  # in doubt a brief is repeated, never dropped
             self.is_briefed(facts)
 
     @precondition(lambda self: self.in_hand is not None and not is_lost(self.known(), self.now))
