@@ -243,7 +243,7 @@ def test_disk_that_fills_up_under_a_server(lab: Lab, small_disk: Path) -> None:
 
 FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))"
 
-NONE_LEFT_TO_OWNERS = """
+NONE_LEFT_TO_READERS = """
 import contextlib, os
 import brief.compose as compose
 import brief.notices.store as store
@@ -260,14 +260,14 @@ def starving():
     finally:
         for descriptor in taken:
             os.close(descriptor)
-some, read_signed = compose.Composer.some, store.NoticeStore.read_signed
+read, read_signed = compose.Composer.read, store.NoticeStore.read_signed
 async def starved(self, *args, **named):
     with starving():
-        return await some(self, *args, **named)
+        return await read(self, *args, **named)
 def starved_notices(self):
     with starving():
         return read_signed(self)
-compose.Composer.some = starved
+compose.Composer.read = starved
 store.NoticeStore.read_signed = starved_notices
 """
 
@@ -288,11 +288,12 @@ def test_callers_that_take_every_descriptor(lab: Lab) -> None:
     assert brief(lab)["answered_by"]["kind"] == "lease-holder"
 
 
-def test_owners_without_descriptors(lab: Lab) -> None:
+def test_readers_without_descriptors(lab: Lab) -> None:
     """A section whose files cannot be opened for want of descriptors is unread with the reason, never empty."""
     lab.commit()
     serving.leave_notice(lab)
-    serve(lab, FEW + "\n" + NONE_LEFT_TO_OWNERS)
+    serve(lab, FEW + "\n" + NONE_LEFT_TO_READERS)
+    (lab.state / "derive.json").write_text("{}")  # a missing file is found to be missing without a descriptor
     assert section(brief(lab), "alerts")["status"] == "read"
     (lab.repo / "starve").touch()
     serving.leave_notice(lab, "second")
