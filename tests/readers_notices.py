@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from brief.notices.folder import look_up
+from brief.notices.folder import find_file
 from reader_case import ReaderCase
 
 
 def _present(folder: Path, _: pytest.MonkeyPatch) -> Any:
     (folder / "active").mkdir()
     (folder / "active/a.md").touch()
-    return look_up(str(folder), "a")
+    return find_file(str(folder), "a")
 
 
 def _unreadable(folder: Path, _: pytest.MonkeyPatch) -> Any:
     """A folder through a link that leads to itself cannot be looked at, by root either."""
     (folder / "active").symlink_to("active")
-    return look_up(str(folder), "a")
+    return find_file(str(folder), "a")
 
 
 CASES = {
-    "notices.folder.look_up": ReaderCase(
-        present=_present, absent=lambda folder, _: look_up(str(folder), "a"), unreadable=_unreadable
+    "notices.folder.find_file": ReaderCase(
+        present=_present, absent=lambda folder, _: find_file(str(folder), "a"), unreadable=_unreadable
     )
 }

@@ -27,9 +27,9 @@ from brief.core.notices.visibility import Hidden, Shown, decide_visibility, may_
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
 from brief.handlers.inputs import SessionInputs, Words
-from brief.notices.archiving import move, why_not
+from brief.notices.archiving import move, why_not_archivable
 from brief.notices.finding import Found, content, find
-from brief.notices.folder_lock import turn
+from brief.notices.folder_lock import lock_folder
 from brief.notices.read_receipts import mark_acknowledged
 from brief.notices.writing import create, preview, set_done
 from brief.request import RequestContext
@@ -160,9 +160,9 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
         found = find(request.notice_folders, asked.slug)
-        if reason := why_not(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
+        if reason := why_not_archivable(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
             raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
-        with turn(found.folder):
+        with lock_folder(found.folder):
             notice = _readable(found)
             _refuse_held(notice, request.query.session)
             _tell_before_archiving(service, request, notice)

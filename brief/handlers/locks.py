@@ -17,11 +17,11 @@ from brief.core.notices.locks import LockClass, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
 from brief.core.notices.notice_text import ended
 from brief.core.notices.unread import Unread
-from brief.core.notices.visibility import stands
+from brief.core.notices.visibility import is_held
 from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, wire
 from brief.handlers.inputs import SessionInputs, Words
-from brief.notices.locking import Held, Placed, Request, Stands, held_locks, place, release
+from brief.notices.locking import Held, IsHeld, Placed, Request, held_locks, place, release
 from brief.request import RequestContext
 from brief.sections.alerts import lock_owners, unread_folders
 from brief.sections.episode_meant import episode_meant
@@ -74,7 +74,7 @@ class Lock(Wire):
 
 
 class Locks(Wire):
-    """Every lock that stands, the files that may be locks and could not be read, and the folders not read in full.
+    """Every lock that is held, the files that may be locks and could not be read, and the folders not read in full.
 
     `unread_summary` counts both in a sentence; it is empty where all was read.
     """
@@ -108,8 +108,8 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         days, _, _ = zone(request.query.settings)
-        stand = _stands(service, request, owner)
-        placed = place(request.notice_folders, _request(asked), service.now(), stand, days)
+        is_in_force = _held_test(service, request, owner)
+        placed = place(request.notice_folders, _request(asked), service.now(), is_in_force, days)
         if isinstance(placed, Placed):
             return _one(
                 "placed", component_name(asked.component), placed.notice, placed.path, _told(placed.unread, request)
@@ -132,7 +132,7 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
             request.notice_folders,
             asked.component,
             session,
-            stands=_stands(service, request, owner),
+            is_held=_held_test(service, request, owner),
             force=asked.force,
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
@@ -144,11 +144,11 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
 
 
 async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
-    """Every lock that stands, with its owner."""
+    """Every lock that is held, with its owner."""
 
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        found = held_locks(request.notice_folders, _stands(service, request, owner))
+        found = held_locks(request.notice_folders, _held_test(service, request, owner))
         unread = _with_unread_folders(found.unread, request)
         days, _, _ = zone(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
@@ -176,10 +176,10 @@ def _request(asked: PlaceInputs) -> Request:
     )
 
 
-def _stands(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> Stands:
+def _held_test(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> IsHeld:
     """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
     days, _, _ = zone(request.query.settings)
-    return lambda lock: stands(lock, service.clock.earliest(), days, owner(lock))
+    return lambda lock: is_held(lock, service.clock.earliest(), days, owner(lock))
 
 
 def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:

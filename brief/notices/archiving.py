@@ -1,4 +1,4 @@
-"""Notices moved from `active/` to `archive/`: by whoever comes first, over no other file, and not in tracked folders."""
+"""Move notices from `active/` to `archive/`: never over another file, and not in folders that git tracks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from brief.core.text.sanitize import wire
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, is_linked, named_file
-from brief.notices.folder_lock import told, turn
+from brief.notices.folder_lock import as_notice_error, lock_folder
 from brief.notices.writing import numbered
 from brief.support.fence import refuse_if_superseded
 
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """The slugs that this call moved; `reason` is why others were left, where that was not a race that it lost."""
+    """The slugs that this call moved. `reason` says why others stayed, unless another process was faster."""
 
     slugs: tuple[str, ...]
     reason: str | None = None
@@ -32,27 +32,27 @@ def archive(
     *,
     even_tracked: bool = False,
 ) -> Archived:
-    """Move the notices with these slugs, of those that can be read only the ones that are still over; never raises.
+    """Move the notices with these slugs that are readable and still over. Never raises.
 
-    `is_over` is asked once nobody else can write, since the slug may be that of a newer notice by then; without it
-    every file of such a name goes, notice or not.
+    `is_over` is asked under the lock of the folder, since a newer notice may have the slug by then. Without it every file
+    with such a name is moved, whether it is a notice or not.
     """
     wanted = [file for slug in sorted(slugs) if (file := named_file(folder, slug)) is not None]
     if not wanted:
         return Archived(())
     moved: list[str] = []
     try:
-        if reason := why_not(folder, even_tracked=even_tracked):
+        if reason := why_not_archivable(folder, even_tracked=even_tracked):
             return Archived((), reason)
-        with turn(folder):
+        with lock_folder(folder):
             moved.extend(file.slug for file in wanted if _is_over(file, is_over) and move(folder, file.path))
     except MajordomusError as error:
         return Archived(tuple(moved), str(error))
     return Archived(tuple(moved))
 
 
-def why_not(folder: str, *, even_tracked: bool = False) -> str | None:
-    """Why nothing of the folder may be archived; None where it may. Raises GitError."""
+def why_not_archivable(folder: str, *, even_tracked: bool = False) -> str | None:
+    """Why no notice of the folder may be archived, None if it may. Raises GitError."""
     if not even_tracked and is_tracked(folder):
         return f"{wire(folder)} is tracked by git, and alerts.archive_tracked is off"
     reason = is_linked(folder, "archive") or is_linked(folder, "active")
@@ -60,14 +60,14 @@ def why_not(folder: str, *, even_tracked: bool = False) -> str | None:
 
 
 def move(folder: str, path: str) -> str | None:
-    """Move a file into `archive/`, in the folder's turn, and tell where it is; None where it was gone.
+    """Move a file into `archive/`, and return its new path. None if it was gone. The caller holds the folder's lock.
 
-    A name that is taken there gets a number. Raises NoticeError, SupersededError.
+    A number is added to a name that is taken there. Raises NoticeError and SupersededError.
     """
     if not os.path.lexists(path):
         return None
     refuse_if_superseded()
-    with told(path):
+    with as_notice_error(path):
         os.makedirs(f"{folder}/archive", mode=0o700, exist_ok=True)
         names = numbered(os.path.basename(path).removesuffix(".md"))
         target = next(target for name in names if _claim(target := f"{folder}/archive/{name}.md"))
@@ -84,7 +84,7 @@ def move(folder: str, path: str) -> str | None:
 
 
 def _claim(target: str) -> bool:
-    """Hold a name that is free by an empty file, so that what is renamed to it replaces nothing else."""
+    """Reserve a free name with an empty file, so that a rename to it replaces nothing else. False if it is taken."""
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:

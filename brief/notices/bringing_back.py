@@ -1,4 +1,4 @@
-"""Notices that a clock archived too early, brought back once it shows the right time again."""
+"""Restore notices that were archived too early by a wrong clock, once the clock is right again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from datetime import datetime, timedelta
 from brief.core.model.errors import MajordomusError
 from brief.core.notices.component import component_key
 from brief.core.notices.notice import LIMIT, Kind, Notice, parse
-from brief.notices.archiving import why_not
+from brief.notices.archiving import why_not_archivable
 from brief.notices.folder import leads_out
-from brief.notices.folder_lock import turn
+from brief.notices.folder_lock import lock_folder
 from brief.notices.lock_survey import survey
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import read_bounded
 
 AHEAD = timedelta(minutes=1)
-"""How far in the future a file must have been archived before its clock is known to have been ahead."""
+"""How far in the future a file must have been archived to prove that the clock was ahead."""
 
 
 def bring_back(
@@ -30,20 +30,20 @@ def bring_back(
     *,
     even_tracked: bool = False,
 ) -> tuple[str, ...]:
-    """Move what was archived at a moment that is still to come back into `active/`; the slugs of it.
+    """Move notices that were archived at a time still to come back into `active/`, and return their slugs.
 
-    Only what `is_shown` says would be shown by the clock of now, under a name that is free, and no lock on a component on
-    which another stands in one of the `folders`. Raises GitError, NoticeError, GaveUpError, SupersededError.
+    Only a notice that `is_shown` at the present time is moved, and only to a free name. A lock is not moved if another
+    one on its component is held in one of the `folders`. Raises GitError, NoticeError, GaveUpError and SupersededError.
     """
     early = [name for name, changed in _archived(folder) if changed > (now + AHEAD).timestamp()]
-    if not early or why_not(folder, even_tracked=even_tracked) or leads_out(folder, "active"):
+    if not early or why_not_archivable(folder, even_tracked=even_tracked) or leads_out(folder, "active"):
         return ()
-    with turn(folder):
+    with lock_folder(folder):
         return tuple(slug for name in early if (slug := _brought_back(folder, name, is_shown, folders)))
 
 
 def _archived(folder: str) -> Iterator[tuple[str, float]]:
-    """The files in the archive, and when each was moved there: the kernel notes it, by the clock of that moment."""
+    """The files in the archive with their ctime: the kernel sets it when a file is moved, by the clock of that time."""
     if leads_out(folder, "archive"):
         return
     with contextlib.suppress(OSError), os.scandir(f"{folder}/archive") as entries:
@@ -64,7 +64,7 @@ def _brought_back(folder: str, name: str, is_shown: Callable[[Notice], bool], fo
         return None
     refuse_if_superseded()
     try:
-        os.link(source, f"{folder}/active/{name}", follow_symlinks=False)  # which replaces nothing, as a rename would
+        os.link(source, f"{folder}/active/{name}", follow_symlinks=False)  # unlike a rename, this replaces nothing
         os.unlink(source)
     except OSError:
         return None
@@ -72,7 +72,7 @@ def _brought_back(folder: str, name: str, is_shown: Callable[[Notice], bool], fo
 
 
 def _is_taken(lock: Notice, is_shown: Callable[[Notice], bool], folders: Sequence[str]) -> bool:
-    """Whether somebody holds the component by now, as far as can be told; where it cannot, it counts as taken."""
+    """Whether the component may be locked by now. True if that is unknown."""
     found = survey(folders, lock.component)
     key = component_key(lock.component)
     others = (each for each in found.files if each.notice is not None)

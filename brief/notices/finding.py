@@ -1,4 +1,4 @@
-"""The one notice that a person means by its slug or its path, and its content."""
+"""Find the notice that a slug or a path names, and read its content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import clean, wire
-from brief.notices.folder import Folder, NoticeFile, look, named_file
+from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
 
@@ -23,37 +23,37 @@ class Found:
 
 
 def find(folders: Sequence[str], name: str) -> Found:
-    """The notice with the slug or the path `name`; raises NotFoundError, and ConflictError where it may be two."""
+    """The notice that a slug or path names. Raises NotFoundError, or ConflictError if there are several."""
     found = [Found(folder, file) for folder in folders if (file := _named(folder, name)) is not None]
     if not found:
-        raise NotFoundError(_not_found([look(folder) for folder in folders], name))
+        raise NotFoundError(_not_found([list_folder(folder) for folder in folders], name))
     if len(found) > 1:
         places = " and ".join(wire(each.file.path) for each in found)
-        raise ConflictError(f"{clean(name)} may be {places}; name one by its path")
+        raise ConflictError(f"{clean(name)} may be {places}; give the path of the one you mean")
     return found[0]
 
 
 def content(file: NoticeFile) -> tuple[bytes, Notice]:
-    """The bytes of a file and the notice in them; raises NotFoundError, NoticeError or DocumentError with its path."""
+    """The bytes of a file, and the notice in them. Raises NotFoundError, NoticeError or DocumentError with its path."""
     raw = raw_content(file)
     return raw, parsed(file, raw)
 
 
 def raw_content(file: NoticeFile) -> bytes:
-    """The bytes of a file; raises NotFoundError or NoticeError with its path."""
+    """The bytes of a file. Raises NotFoundError or NoticeError with its path."""
     path = wire(file.path)
     if file.fault:
         raise NoticeError(f"{path} {file.fault}")
     try:
         return file.read()
     except FileNotFoundError:
-        raise NotFoundError(f"{path} is not there any more: it was archived or removed meanwhile") from None
+        raise NotFoundError(f"{path} no longer exists: it was archived or removed meanwhile") from None
     except UnreadableFileError as error:
         raise NoticeError(f"{path} {error}") from error
 
 
 def parsed(file: NoticeFile, raw: bytes) -> Notice:
-    """The notice in the bytes of a file; raises DocumentError with its path."""
+    """The notice in the bytes of a file. Raises DocumentError with its path."""
     try:
         return parse(raw, file.slug)
     except DocumentError as error:
@@ -61,7 +61,7 @@ def parsed(file: NoticeFile, raw: bytes) -> Notice:
 
 
 def _named(folder: str, name: str) -> NoticeFile | None:
-    """The file of the folder that a slug, a file name or a path means."""
+    """The file in the folder that a slug, a file name or a path names."""
     if "/" not in name:
         return named_file(folder, name) or named_file(folder, name.removesuffix(".md"))
     inner, base = os.path.split(os.path.abspath(name))
@@ -71,4 +71,4 @@ def _named(folder: str, name: str) -> NoticeFile | None:
 
 def _not_found(listed: Sequence[Folder], name: str) -> str:
     unread = "".join(f"; {wire(folder.path)} {folder.reason}" for folder in listed if folder.reason)
-    return f"there is no active notice {clean(name)}{unread}; majordomus alerts list names those that there are"
+    return f"there is no active notice {clean(name)}{unread}; see majordomus alerts list"

@@ -1,4 +1,4 @@
-"""One folder of notices, looked at and not yet read: which files lie in `active/`, and what speaks against some."""
+"""List a folder of notices without reading it: the files in `active/`, and why some of them must not be read."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 MOST_FILES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
 MOST_NAMES = 500_000
-"""How many entries of a folder are listed; their names are all that is held of those that are not read."""
+"""How many entries of a folder are listed. Only the names are kept of those that are not read."""
 
 _SUFFIX = ".md"
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeFile:
-    """A file that should be a notice: its `path` as it is named, `target` where its content lies.
+    """A file that should be a notice: its `path` as it is named, and the `target` that holds its content.
 
-    `slug` is the name without `.md`; `fault` is why it must not be opened. In the state folder of a repository it
-    `must_be_own`: the user's, and no link.
+    `slug` is the name without `.md`, and `fault` says why the file must not be opened. In the state folder of a
+    repository it `must_be_own`: belong to the user, and not be a link.
     """
 
     path: str
@@ -51,7 +51,7 @@ class NoticeFile:
     must_be_own: bool = False
 
     def read(self) -> bytes:
-        """Its bytes, at most `LIMIT`; raises FileNotFoundError, UnreadableFileError."""
+        """Its bytes, at most `LIMIT`. Raises FileNotFoundError and UnreadableFileError."""
         if not self.must_be_own:
             return read_bounded(self.target, LIMIT)
         try:
@@ -68,11 +68,11 @@ class NoticeFile:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What lies in a folder, by slug; `reason` where some or all of it cannot be read.
+    """The files of a folder, sorted by slug. `reason` says why some or all of it cannot be read.
 
-    `left_out` are the slugs of the files beyond the bounds, and `is_listed` is False where not even all names are known.
-    `seen` are the names and stamps by which a later look knows the folder again; None where a stamp shows no change, as
-    that of a link does.
+    `left_out` are the slugs of the files beyond the limits. `is_listed` is False if not even all names are known.
+    `seen` are the names and stamps that show at the next listing whether anything has changed. It is None if they could
+    not show it, as with a link.
     """
 
     path: str
@@ -83,12 +83,12 @@ class Folder:
     seen: tuple[tuple[str, Stamp], ...] | None = None
 
 
-def look(path: str, last: Folder | None = None) -> Folder:
-    """The files `*.md` in `active/` of the folder, at most 10,000 of them and 32 MiB; none where there is no folder.
+def list_folder(path: str, last: Folder | None = None) -> Folder:
+    """List the files `*.md` in `active/` of a folder, at most 10,000 of them and 32 MiB. There are none without a folder.
 
-    Files that are named as locks are never left out for others. Names that begin with a dot are an editor's or a
-    half-written file, and do not count. `last` is an earlier look at the folder: where nothing changed it is returned, at
-    the cost of one stat a file, and otherwise those of its files that did not change are kept.
+    Files that are named like locks are never left out in favour of others. Names that start with a dot belong to editors
+    or to half-written files, and are ignored. `last` is an earlier listing: if nothing has changed it is returned, at the
+    cost of one stat per file; otherwise its unchanged files are kept.
     """
     if reason := leads_out(path, "active"):
         return Folder(path, reason=reason, is_listed=False)
@@ -99,7 +99,7 @@ def look(path: str, last: Folder | None = None) -> Folder:
     except OSError as error:
         return Folder(path, reason=f"cannot be listed: {reason_of(error)}", is_listed=False)
     try:
-        # By its descriptor the kernel need not walk the path of the folder anew for every file.
+        # With a descriptor the kernel need not resolve the path of the folder again for every file.
         with os.scandir(descriptor) as entries:
             listed, more = _listed(entries)
             seen = _stamps(listed)
@@ -116,8 +116,8 @@ def look(path: str, last: Folder | None = None) -> Folder:
     return Folder(path, ordered, reason, left_out, is_listed=not more, seen=seen)
 
 
-def look_up(path: str, slug: str) -> Reading[NoticeFile]:
-    """The file of one slug, found by its name however many others lie there."""
+def find_file(path: str, slug: str) -> Reading[NoticeFile]:
+    """The file of one slug, looked up by its name, so that the limits of a listing do not matter."""
     if "/" in slug or "\0" in slug or slug.startswith("."):
         return ABSENT
     if reason := leads_out(path, "active"):
@@ -132,8 +132,8 @@ def look_up(path: str, slug: str) -> Reading[NoticeFile]:
 
 
 def named_file(path: str, slug: str) -> NoticeFile | None:
-    """The file of one slug, with a fault where it cannot be told whether it is there; None where it is not."""
-    found = look_up(path, slug)
+    """The file of one slug, None if it does not exist. It has a fault if that is unknown."""
+    found = find_file(path, slug)
     if isinstance(found, Unknown):
         return NoticeFile(_path(path, slug), slug, _path(path, slug), None, found.reason)
     return found.value if isinstance(found, Known) else None
@@ -144,7 +144,7 @@ def _path(path: str, slug: str) -> str:
 
 
 def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
-    """The entries that are named as notices, and whether there are more; of many, those named as locks come first."""
+    """The entries that are named like notices, and whether there are more. If there are many, locks come first."""
     some = islice(entries, MOST_NAMES)
     found = [entry for entry in some if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")]
     if len(found) > MOST_FILES:
@@ -166,16 +166,16 @@ def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...]
 
 
 def is_linked(path: str, name: str) -> str | None:
-    """Why nothing may be written into the folder `name` of the folder; None where it may, or it is not there."""
+    """Why the subfolder `name` must not be written to. None if it may be, or does not exist."""
     if is_of_state(path):
         return _why_unproven(path, name)
     if os.path.islink(f"{path}/{name}"):
-        return f"its folder {name} is a link, and none is followed to write"
+        return f"its folder {name} is a link, and links are not followed for writing"
     return None
 
 
 def leads_out(path: str, name: str) -> str | None:
-    """Why the folder `name` of the folder must not be entered; None where it may be, or is not there."""
+    """Why the subfolder `name` must not be entered. None if it may be, or does not exist."""
     if is_of_state(path):
         return _why_unproven(path, name)
     inner = f"{path}/{name}"
@@ -185,7 +185,7 @@ def leads_out(path: str, name: str) -> str | None:
 
 
 def _why_unproven(path: str, name: str) -> str | None:
-    """Why a folder of the state, or the one in it, may be somebody else's by now: it may have been swapped under a server."""
+    """Why a folder of the state, or its subfolder, is no longer proven the user's. It may be swapped under a server."""
     try:
         check(os.lstat(path), path, is_folder=True)
         check(os.lstat(f"{path}/{name}"), f"its folder {name}", is_folder=True)
@@ -199,7 +199,7 @@ def _why_unproven(path: str, name: str) -> str | None:
 def _gather(
     listed: Sequence[os.DirEntry[str]], folder: str, known: Mapping[str, NoticeFile]
 ) -> tuple[list[NoticeFile], tuple[str, ...]]:
-    """The files of the entries that the bounds have room for, and the slugs of the others."""
+    """The files of the entries within the limits, and the slugs of the others."""
     files: list[NoticeFile] = []
     must_be_own = is_of_state(folder)
     room = MOST_BYTES
@@ -213,7 +213,7 @@ def _gather(
                 path, found, folder, must_be_own=must_be_own
             )
         except FileNotFoundError:
-            continue  # it went away meanwhile
+            continue  # it was removed meanwhile
         except OSError as error:
             fault = f"cannot be accessed: {reason_of(error)}"
             file = NoticeFile(path, entry.name.removesuffix(_SUFFIX), path, None, fault)
@@ -223,14 +223,14 @@ def _gather(
 
 
 def _unchanged(known: NoticeFile | None, found: os.stat_result, *, must_be_own: bool) -> NoticeFile | None:
-    """The file of an earlier look where it is the same; never one that is a link, whose stamp is that of its target."""
+    """The file of an earlier listing if it is unchanged. Never a link, since its stamp is that of its target."""
     if known is None or known.stamp != stamp_of(found) or known.must_be_own is not must_be_own:
         return None
     return known
 
 
 def _partial(count: int, left_out: int, *, more: bool) -> str | None:
-    """Why a folder was not read in full, and what to do."""
+    """Why a folder was not read in full, and what to do about it. None if it was."""
     if more:
         return f"holds more than {MOST_NAMES:,} entries, and not all of them were listed; archive what is done"
     if left_out:
@@ -239,7 +239,7 @@ def _partial(count: int, left_out: int, *, more: bool) -> str | None:
 
 
 def _file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = False) -> NoticeFile:
-    """The file at a path, which `found` says of the entry itself; raises OSError for a link that cannot be followed."""
+    """The file at a path. `found` describes the entry itself. Raises OSError for a link that cannot be followed."""
     slug = os.path.basename(path).removesuffix(_SUFFIX)
     if must_be_own:
         return NoticeFile(path, slug, path, stamp_of(found), _fault_of_own(path, found), must_be_own=True)
@@ -274,7 +274,7 @@ def _fault(path: str, found: os.stat_result) -> str | None:
 
 
 def _weight(file: NoticeFile) -> int:
-    """The bytes that will be read of a file: none of one that is refused."""
+    """The number of bytes that will be read from a file: none if it is refused."""
     return file.stamp[2] if file.stamp and not file.fault and file.stamp[2] <= LIMIT else 0
 
 

@@ -1,4 +1,4 @@
-"""One writer of a folder of notices at a time, and what the system refuses, told as a sentence."""
+"""The lock that lets one process at a time write to a folder of notices, and the error for a write that fails."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _PAUSE_S = 0.005
 
 
 class NoticeError(MajordomusError):
-    """A notice cannot be written, moved or marked, and why."""
+    """A notice could not be written, moved or marked. The message says why."""
 
 
 @contextmanager
-def turn(folder: str, wait_s: float = _WAIT_S) -> Iterator[None]:
-    """Hold the folder, made if need be, against all other writers; the kernel lets go however the process ends.
+def lock_folder(folder: str, wait_s: float = _WAIT_S) -> Iterator[None]:
+    """Lock a folder against all other writers, and create it if necessary. The kernel releases the lock of a killed process.
 
-    The lock is on the folder itself, so that no file of ours lies in a tracked one. Raises NoticeError, and
-    GaveUpError after `wait_s` seconds.
+    The lock is on the folder itself, so that no lock file lies in a tracked folder. Raises NoticeError, and GaveUpError
+    after `wait_s` seconds.
     """
-    with told(folder):
+    with as_notice_error(folder):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -38,24 +38,24 @@ def turn(folder: str, wait_s: float = _WAIT_S) -> Iterator[None]:
 
 
 def hold(descriptor: int, path: str, wait_s: float = _WAIT_S) -> None:
-    """Lock an open file or folder until it is closed; raises NoticeError, GaveUpError."""
+    """Lock an open file or folder until it is closed. Raises NoticeError and GaveUpError."""
     end = time.monotonic() + wait_s
     while True:
         try:
-            with told(path, BlockingIOError):
+            with as_notice_error(path, BlockingIOError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() > end:
                 raise GaveUpError(
-                    f"another process has held {wire(path)} for {wait_s:.3g} s; see which one, and try again"
+                    f"another process has held {wire(path)} for {wait_s:.3g} s; find out which one, and try again"
                 ) from None
         time.sleep(_PAUSE_S)
 
 
 @contextmanager
-def told(path: str, *but: type[OSError]) -> Iterator[None]:
-    """Tell what the system says against `path` as NoticeError, `but` for what the caller decides upon."""
+def as_notice_error(path: str, *but: type[OSError]) -> Iterator[None]:
+    """Raise an operating system error about `path` as NoticeError, except those in `but`, which the caller handles."""
     try:
         yield
     except but:

@@ -1,4 +1,4 @@
-"""What a kill leaves of a notice that was being moved between `active/` and `archive/`: made whole again."""
+"""Repair what is left if a process is killed while it moves a notice between `active/` and `archive/`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 import stat
 from collections.abc import Iterator
 
-from brief.notices.archiving import why_not
-from brief.notices.folder_lock import turn
+from brief.notices.archiving import why_not_archivable
+from brief.notices.folder_lock import lock_folder
 from brief.support.fence import refuse_if_superseded
 
 
 def make_whole(folder: str) -> int:
-    """Remove from the archive what half a move left there; how many files they were.
+    """Remove the remains of unfinished moves from the archive, and return how many files they were.
 
-    That is an empty file, which held a name free for a notice that still lies in `active/`, and a file that lies in
-    `active/` too, under another name for the same content. Raises NoticeError, GaveUpError, SupersededError.
+    An empty file reserved a name for a notice that is still in `active/`. A file that is also linked in `active/` was not
+    removed from the archive yet. Raises NoticeError, GaveUpError and SupersededError.
     """
-    if not any(_half_moved(folder)) or why_not(folder, even_tracked=True):
+    if not any(_half_moved(folder)) or why_not_archivable(folder, even_tracked=True):
         return 0
-    with turn(folder):  # nobody of ours moves anything now
+    with lock_folder(folder):  # no process of ours moves a notice now
         return sum(_remove(path) for path in _half_moved(folder))
 
 
@@ -32,7 +32,7 @@ def _half_moved(folder: str) -> Iterator[str]:
 
 
 def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The regular files of this user that are named as notices; none where the folder cannot be listed."""
+    """The user's own regular files that are named like notices. None if the folder cannot be listed."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".md"):

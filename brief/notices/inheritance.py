@@ -1,4 +1,4 @@
-"""The locks of a session, and the bugs it waits for, in the name of the session that goes on in its client."""
+"""Pass the locks of a session, and the bugs it waits for, on to its successor in the same client."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.succession import last_heir
 from brief.notices.finding import content, find
 from brief.notices.folder import is_linked
-from brief.notices.folder_lock import NoticeError, turn
+from brief.notices.folder_lock import NoticeError, lock_folder
 from brief.notices.writing import rewrite
 
 _KINDS = (Kind.LOCK, Kind.BUG_DEP)
 
 
 def heir_of(notice: Notice, successors: Mapping[str, str]) -> str | None:
-    """The session that is to hold a notice whose own session was succeeded; None for any other.
+    """The session that inherits a notice from one that was succeeded. None if nobody inherits it.
 
-    Only an active lock is held, and a bug that somebody waits for.
+    Only active locks and bug-deps are inherited.
     """
     if notice.kind not in _KINDS or notice.status is not NoticeStatus.ACTIVE or notice.session_id is None:
         return None
@@ -26,14 +26,14 @@ def heir_of(notice: Notice, successors: Mapping[str, str]) -> str | None:
 
 
 def pass_on(folder: str, slugs: Iterable[str], successors: Mapping[str, str]) -> tuple[str, ...]:
-    """Write the heirs into the notices of these slugs; a sentence for each that could not be written.
+    """Write the heirs into the notices with these slugs. Returns a sentence for each that could not be written.
 
-    Raises NoticeError or GaveUpError where the folder cannot be held.
+    Raises NoticeError or GaveUpError if the folder cannot be locked.
     """
     if reason := is_linked(folder, "active"):
         raise NoticeError(f"{folder}: {reason}")
     faults = []
-    with turn(folder):
+    with lock_folder(folder):
         for slug in slugs:
             try:
                 _pass_on_one(folder, slug, successors)

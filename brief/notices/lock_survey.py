@@ -1,7 +1,7 @@
-"""Every file of some folders that is a lock or may be one, read now: what another process wrote a moment ago counts.
+"""Find every file that is or may be a lock. Files are read anew, so that a lock placed a moment ago counts.
 
-A lock holds however many other files lie beside it. So all files are looked through, those beyond the bounds of a brief
-too; what cannot be a lock by its text is not parsed.
+A lock holds however many other files lie beside it. So all files are searched, even those beyond the limits of a brief.
+A file whose text rules out a lock is not parsed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from brief.core.notices.notice import Notice
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import wire
 from brief.notices.finding import parsed, raw_content
-from brief.notices.folder import Folder, NoticeFile, look, named_file
+from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
 
 MOST_FILES = 100_000
-"""How many files of one folder are looked through."""
+"""How many files of one folder are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A file that was looked at for locks: its notice, or why there is none. `raw` is its text, where that was read."""
+    """A file that is or may be a lock: its notice, or the fault in it. `raw` is its text, None if it was not read."""
 
     folder: str
     file: NoticeFile
@@ -38,9 +38,9 @@ class LockFile:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The files that are or may be locks. `partial` are folders that were not looked through in full, with reasons.
+    """The files that are or may be locks. `partial` are the folders that were not searched in full, with reasons.
 
-    `unlisted` are those of them whose files are not known at all.
+    `unlisted` are those among them that could not be listed at all.
     """
 
     files: tuple[LockFile, ...]
@@ -54,8 +54,8 @@ class Survey:
 
 
 def survey(folders: Sequence[str], component: str | None = None) -> Survey:
-    """Look through the folders; the lock on `component` is found by its name whatever cannot be listed."""
-    looked = [look(folder) for folder in folders]
+    """Search the folders. The lock on `component` is found by its name, even in a folder that cannot be listed."""
+    looked = [list_folder(folder) for folder in folders]
     named = lock_slug(component) if component is not None else None
     return Survey(
         files=tuple(
@@ -77,11 +77,11 @@ def _files(folder: Folder, named: str | None) -> Iterator[NoticeFile]:
 
 
 def _partial(folder: Folder) -> str | None:
-    """Why locks may lie in the folder that were not found; files that were left out of a brief were looked through."""
+    """Why the folder may contain locks that were not found. None if all of its files were searched."""
     if not folder.is_listed:
         return folder.reason
     left = len(folder.left_out) - MOST_FILES
-    return f"{left:,} more of its files were not looked through; archive what is done" if left > 0 else None
+    return f"{left:,} more of its files were not searched; archive what is done" if left > 0 else None
 
 
 def _is_known(folder: Folder) -> bool:
@@ -89,7 +89,7 @@ def _is_known(folder: Folder) -> bool:
 
 
 def _read(folder: Folder, file: NoticeFile, named: str | None) -> Iterator[LockFile]:
-    """The file as a notice, if it may be a lock; nothing where it went away meanwhile."""
+    """Yield the file if it may be a lock. A file that was removed meanwhile yields nothing."""
     raw = None
     try:
         raw = raw_content(file)

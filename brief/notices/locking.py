@@ -1,4 +1,4 @@
-"""Locks placed, told and released: on each component one stands at a time, and everybody else is told whose it is."""
+"""Place, list and release locks. Each component has at most one lock at a time; other callers learn who holds it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from brief.core.notices.locks import lock_slug
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import clean
-from brief.notices.archiving import move, why_not
+from brief.notices.archiving import move, why_not_archivable
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile
-from brief.notices.folder_lock import turn
+from brief.notices.folder_lock import lock_folder
 from brief.notices.lock_survey import LockFile, Survey, survey
 from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
-"""Characters that the name of a component may have."""
+"""The longest name of a component, in characters."""
 
 _UTC = ZoneInfo("UTC")
 
-Stands = Callable[[Notice], bool]
-"""Whether a notice is a lock that stands now, as the caller judges it: it knows the clock, the zone and who lives."""
+IsHeld = Callable[[Notice], bool]
+"""Whether a notice is a lock that is held now. The caller decides: it knows the time, the zone and which sessions live."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A lock that a session asks for; `ttl` is how long it holds, None until it is released. `priority` is 0 to 10."""
+    """A lock that a session asks for. `ttl` is how long it holds, None for no limit. `priority` is 0 to 10."""
 
     component: str
     session_id: str
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The caller holds the lock; `unread` is what could not be read and may be other locks."""
+    """The caller has the lock. `unread` lists what could not be read and may be other locks."""
 
     notice: Notice
     path: str
@@ -56,9 +56,9 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The lock stands already: its file, and the notice in it, None with a `fault` where that cannot be read.
+    """A lock that was already held: its file, and the notice in it, or None and a `fault` if that cannot be read.
 
-    `component` is as the lock spells it. `is_extended`: its own session asked for it again, and it now holds longer.
+    `component` is as the lock spells it. `is_extended` means that its own session asked again, and it now holds longer.
     """
 
     component: str
@@ -73,23 +73,23 @@ class Held:
         return self.file.path
 
     def is_of(self, session_id: str | None) -> bool:
-        """Whether that session holds it."""
+        """Whether a session holds it."""
         return _is_same(self.session_id, session_id)
 
     @property
     def session_id(self) -> str | None:
-        """The session that holds it; None where the lock does not say."""
+        """The session that holds it. None if the lock does not say."""
         return self.notice.session_id if self.notice else None
 
     @property
     def since(self) -> When | None:
-        """When it was placed; None where the lock does not say."""
+        """When it was placed. None if the lock does not say."""
         return self.notice.created if self.notice else None
 
 
 @dataclass(frozen=True, slots=True)
 class LockState:
-    """The locks that stand, with their files, and what could not be read and may be more of them."""
+    """The locks that are held, with their paths. `unread` lists what could not be read and may be more locks."""
 
     locks: tuple[tuple[Notice, str], ...]
     unread: Unread
@@ -97,7 +97,7 @@ class LockState:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A lock that is done, and where its file is now: in the archive, unless the folder may not be tidied."""
+    """A released lock, and the path of its file: in the archive, unless the folder must not be changed."""
 
     notice: Notice | None
     path: str
@@ -105,7 +105,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The locks that were released; `unread` is what could not be read and may be others."""
+    """The locks that were released. `unread` lists what could not be read and may be other locks."""
 
     locks: tuple[Released, ...]
     unread: Unread
@@ -115,19 +115,19 @@ class Releases:
 
 
 def place(
-    folders: Sequence[str], request: Request, now: datetime, stands: Stands, zone: ZoneInfo = _UTC
+    folders: Sequence[str], request: Request, now: datetime, is_held: IsHeld, zone: ZoneInfo = _UTC
 ) -> Placed | Held:
-    """Place a lock on a component where none stands; of callers at the same time one places it.
+    """Place a lock on a component that has none. Of several callers at the same time, one gets it.
 
-    It goes into the first of the folders, the repository's own; locks in all of them count, whoever wrote them. Where the
-    session holds the lock already, a `ttl` that ends later extends it; `zone` is where its dates are meant.
-    Raises UsageError for what cannot be a lock, ConflictError where nobody can tell whether one stands, NoticeError,
-    GaveUpError.
+    The lock is written to the first folder, the repository's own, but locks in all folders count. If the session holds the
+    lock already, a `ttl` that ends later extends it. `zone` is the time zone of its dates.
+    Raises UsageError if the request is not valid, ConflictError if it is unknown whether the component is locked, and
+    NoticeError and GaveUpError.
     """
     fields = _fields(request, now)
-    with turn(folders[0]):
+    with lock_folder(folders[0]):
         found = survey(folders, request.component)
-        if held := _holder(found.files, request.component, stands):
+        if held := _holder(found.files, request.component, is_held):
             return _extended(held, request, fields["expires"], zone)
         if found.unlisted:
             raise ConflictError(_unlisted(found, request.component))
@@ -136,7 +136,7 @@ def place(
 
 
 def _extended(held: Held, request: Request, end: datetime | None, zone: ZoneInfo) -> Held:
-    """The lock of the session that asks with its end put off to `end`; any other as it is. No lock is ever shortened."""
+    """Extend the lock to `end` if the asking session holds it. Any other lock stays as it is, and none is shortened."""
     lock = held.notice
     if lock is None or end is None or lock.expires is None or not held.is_of(request.session_id):
         return held
@@ -157,7 +157,7 @@ def _fields(request: Request, now: datetime) -> dict[str, Any]:
         raise UsageError(
             f"component: {clean(request.component, 60) or 'an empty name'} cannot be locked; "
             f"name it in at most {MOST_CHARACTERS} characters, all of them visible, "
-            "and nothing in it that reads as a tag"
+            "without anything that looks like a tag"
         )
     session = request.session_id.strip()
     check_owner(session)
@@ -173,13 +173,13 @@ def _fields(request: Request, now: datetime) -> dict[str, Any]:
 
 
 def _end(ttl: timedelta | None, now: datetime) -> datetime | None:
-    """The first whole second at which a lock no longer holds."""
+    """The first full second at which a lock no longer holds, None if it holds until it is released."""
     if ttl is None:
         return None
     try:
         end = now.astimezone(UTC) + ttl + timedelta(microseconds=999_999)
     except OverflowError:
-        raise UsageError(f"ttl: {ttl.days:,} days lead past the year 9999; leave it out for no end") from None
+        raise UsageError(f"ttl: {ttl.days:,} days end after the year 9999; leave it out for no end") from None
     if ttl <= timedelta(0):
         raise UsageError("ttl: a lock must hold for some time; give a span above 0, or leave it out for no end")
     return end.replace(microsecond=0)
@@ -189,19 +189,21 @@ def _put(folder: str, fields: dict[str, Any], request: Request, now: datetime, f
     name = lock_slug(request.component)
     made = put(folder, name, fields, request.body, now)
     if made is None and any(each.notice and (each.folder, each.file.slug) == (folder, name) for each in found.files):
-        # It was read, and is the last lock on the component, which stands no longer.
+        # It was read: it is the previous lock on the component, which is no longer held.
         move(folder, f"{folder}/active/{name}.md")
         made = put(folder, name, fields, request.body, now)
     if made is None:
-        raise ConflictError(f"another lock on {fields['component']} was placed at this moment; see it, and try again")
+        raise ConflictError(
+            f"another lock on {fields['component']} was placed at the same moment; look at it, and try again"
+        )
     return made
 
 
-def _holder(files: Sequence[LockFile], component: str, stands: Stands) -> Held | None:
-    """The lock that stands in the way; a file that cannot be read and may be the lock on this component is one."""
+def _holder(files: Sequence[LockFile], component: str, is_held: IsHeld) -> Held | None:
+    """The lock that is held on a component. An unreadable file that may be this lock counts as held."""
     key = component_key(component)
     for each in files:
-        if each.notice and component_key(each.notice.component) == key and stands(each.notice):
+        if each.notice and component_key(each.notice.component) == key and is_held(each.notice):
             return Held(component_name(each.notice.component), each.file, each.notice)
     damaged = (each for each in files if each.may_be_on(component))
     return next((Held(component_name(component), each.file, None, each.fault) for each in damaged), None)
@@ -215,28 +217,28 @@ def release(
     component: str,
     session_id: str | None,
     *,
-    stands: Stands,
+    is_held: IsHeld,
     force: bool = False,
     even_tracked: bool = False,
 ) -> Releases:
-    """Set the session's locks on a component to done and archive them; with `force` everybody's.
+    """Set a session's locks on a component to done and archive them. With `force`, those of other sessions too.
 
-    Raises NotFoundError where there is no lock, ConflictError where only others hold one, NoticeError, GaveUpError.
+    Raises NotFoundError if there is no lock, ConflictError if only others hold one, and NoticeError and GaveUpError.
     """
     with ExitStack() as turns:
-        # Every command takes the turns in this order, so that no two wait for each other.
+        # Every command locks the folders in this order, so that no two wait for each other.
         for folder in sorted({os.path.realpath(folder) for folder in folders if os.path.isdir(folder)}):
-            turns.enter_context(turn(folder))
+            turns.enter_context(lock_folder(folder))
         found = survey(folders, component)
         on_it = [each for each in found.files if _is_on(each, component)]
         own = [each for each in on_it if force or (each.notice and _is_same(each.notice.session_id, session_id))]
         if not own:
-            raise _not_released(on_it, component, stands, found.unread)
+            raise _not_released(on_it, component, is_held, found.unread)
         return Releases(tuple(_released(each, even_tracked=even_tracked) for each in own), found.unread)
 
 
 def _is_on(each: LockFile, component: str) -> bool:
-    """Whether a file is an active lock on the component, or one that cannot be read and may be that."""
+    """Whether a file is an active lock on the component, or is unreadable and may be one."""
     if each.notice is None:
         return each.may_be_on(component)
     is_lock = each.notice.kind is Kind.LOCK and each.notice.status is NoticeStatus.ACTIVE
@@ -244,22 +246,22 @@ def _is_on(each: LockFile, component: str) -> bool:
 
 
 def _is_same(one: str | None, other: str | None) -> bool:
-    """Whether both are the id of one session, which none is not."""
+    """Whether both are the id of the same session. False if there is no id."""
     return bool(one) and (one or "").strip().lower() == (other or "").strip().lower()
 
 
-def _not_released(files: Sequence[LockFile], component: str, stands: Stands, unread: Unread) -> MajordomusError:
-    held = _holder(files, component, stands)
+def _not_released(files: Sequence[LockFile], component: str, is_held: IsHeld, unread: Unread) -> MajordomusError:
+    held = _holder(files, component, is_held)
     name = clean(component, 60)
     if held is None and unread:
         return NotFoundError(f"no lock on {name} was found, but {unread.sentence}; majordomus lock status names them")
     if held is None:
-        return NotFoundError(f"no lock stands on {name}; majordomus lock status lists those that do")
+        return NotFoundError(f"there is no lock on {name}; see majordomus lock status")
     if held.fault:
         return ConflictError(f"the lock on {name} cannot be read ({held.fault}); fix it, or release it with --force")
     holder = clean(held.session_id or "", 60)
-    whose = f"session {holder}" if holder else "nobody by name"
-    return ConflictError(f"the lock on {name} is held by {whose}; that session releases it, or you do with --force")
+    whose = f"session {holder}" if holder else "a session that it does not name"
+    return ConflictError(f"the lock on {name} is held by {whose}; leave it to that session, or release it with --force")
 
 
 def _released(each: LockFile, *, even_tracked: bool) -> Released:
@@ -267,16 +269,16 @@ def _released(each: LockFile, *, even_tracked: bool) -> Released:
     if notice is not None:
         raw, _ = content(each.file)
         notice = rewrite(each.file, raw, {"status": str(NoticeStatus.DONE)})
-    if why_not(each.folder, even_tracked=even_tracked):
+    if why_not_archivable(each.folder, even_tracked=even_tracked):
         return Released(notice, each.file.path)
     return Released(notice, move(each.folder, each.file.path) or each.file.path)
 
 
-# ---------------------------------------------------------------- what stands
+# ---------------------------------------------------------------- list
 
 
-def held_locks(folders: Sequence[str], stands: Stands) -> LockState:
-    """The locks that stand in the folders now."""
+def held_locks(folders: Sequence[str], is_held: IsHeld) -> LockState:
+    """The locks in the folders that are held now."""
     found = survey(folders)
-    locks = tuple((each.notice, each.file.path) for each in found.files if each.notice and stands(each.notice))
+    locks = tuple((each.notice, each.file.path) for each in found.files if each.notice and is_held(each.notice))
     return LockState(locks, found.unread)

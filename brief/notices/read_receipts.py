@@ -1,4 +1,4 @@
-"""Which courtesies a session has seen and which notices it acknowledged: one small file a session, each marked once."""
+"""The courtesies that a session has seen and the notices that it acknowledged, as marks in one small file per session."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from datetime import datetime, timedelta
 from brief.core.notices.slug import digest
 from brief.core.text.sanitize import wire
 from brief.fastpath.proof import open_folder, open_in
-from brief.notices.folder_lock import NoticeError, hold, told
+from brief.notices.folder_lock import NoticeError, as_notice_error, hold
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import UnreadableFileError, read_descriptor
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
 
 KEPT = timedelta(days=30)
-"""How long after its last mark the file of a session is kept."""
+"""How long the file of a session is kept after its last mark."""
 
 _MOST = 262_144
 _NAME = re.compile(r"[0-9a-f]{32}")
-"""The names that files of ours have in the folder: nothing else is ever removed from it."""
+"""The names of our files in the folder. No other file is ever removed from it."""
 
 
 def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str] | None:
-    """Those of the slugs that the session has seen; None where nobody knows, so that all are shown."""
+    """The slugs among these that the session has seen. None if that is unknown, so that all are shown."""
     if not _is_known(session_id):
         return None
     try:
@@ -40,10 +40,10 @@ def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> froz
 
 
 def mark_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
-    """Mark the slugs as seen by the session, and tell those that were not yet: each is told to one caller alone.
+    """Mark slugs as seen by the session, and return those that were not marked yet. Each is returned to one caller only.
 
-    Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError,
-    SupersededError, UnprovenStateError.
+    Without a session id nothing is marked. Needs no lease. Raises NoticeError, GaveUpError, SupersededError and
+    UnprovenStateError.
     """
     if not _is_known(session_id) or not slugs:
         return frozenset()
@@ -55,21 +55,21 @@ def _add(state_dir: str, session_id: str | None, marks: Collection[bytes]) -> fr
     refuse_if_superseded()
     refuse_unproven(state_dir)
     path = receipts_path(state_dir, session_id)
-    with told(path):
+    with as_notice_error(path):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = open_in(
             os.path.dirname(path), os.path.basename(path), flags=os.O_RDWR | os.O_APPEND | os.O_CREAT, tighten=True
         )
     try:
         hold(descriptor, path)
-        with told(path):
+        with as_notice_error(path):
             return _added(descriptor, path, marks)
     finally:
         os.close(descriptor)
 
 
 def acknowledged(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
-    """Those of the slugs that the session acknowledged, as far as that can be read: where not, all are told again."""
+    """The slugs among these that the session acknowledged. If that cannot be read there are none, and all are shown again."""
     if not slugs or not _is_known(session_id):
         return frozenset()
     try:
@@ -81,14 +81,14 @@ def acknowledged(state_dir: str, session_id: str | None, slugs: Collection[str])
 
 
 def mark_acknowledged(state_dir: str, session_id: str, slug: str) -> bool:
-    """Mark a notice as acknowledged by the session, and so as seen; whether it was not before. Raises what `mark_seen` does."""
+    """Mark a notice as acknowledged and seen by the session. False if it was acknowledged before. Raises like `mark_seen`."""
     return _acknowledgement(slug) in _add(state_dir, session_id, {_mark(slug), _acknowledgement(slug)})
 
 
 def prune_seen(state_dir: str, now: datetime) -> int:
-    """Remove what sessions saw that marked nothing for 30 days; how many they were. What cannot be removed stays.
+    """Remove the files of sessions that marked nothing for 30 days, and return how many were removed.
 
-    Raises SupersededError.
+    Files that cannot be removed stay. Raises SupersededError.
     """
     refuse_unproven(state_dir)
     removed = 0
@@ -123,7 +123,7 @@ def _is_known(session_id: str | None) -> bool:
 
 
 def receipts_path(state_dir: str, session_id: str | None) -> str:
-    """The file of a session's marks; its id is other people's text, and never the name of a file."""
+    """The file of a session's marks. It is named by a digest, since a session id is other people's text."""
     return f"{state_dir}/seen/{digest((session_id or '').strip(), characters=32)}"
 
 
@@ -148,14 +148,14 @@ def _marks(content: bytes) -> frozenset[bytes]:
 
 
 def _added(descriptor: int, path: str, wanted: Collection[bytes]) -> frozenset[bytes]:
-    """The marks that are in the file now and were not before; the file is held."""
+    """Add marks to the locked file, and return those that were not in it before."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(wanted):
         raise NoticeError(f"{wire(path)} cannot hold what the session has seen; remove it")
     before = os.pread(descriptor, _MOST, 0)
     marks = _marks(before)
     new = frozenset(wanted) - marks
-    # A crash may have cut the last mark short, and the next must not be glued to it.
+    # A crash may have cut the last mark short, and the next one must not be appended to it.
     torn = b"\n" if before and not before.endswith(b"\n") else b""
     if new:
         refuse_if_superseded()

@@ -1,4 +1,4 @@
-"""The notices of some folders: each file parsed once, and from then on only looked at."""
+"""A cache of the notices in some folders: each file is parsed once, and parsed again only after it has changed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TypeAlias
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.sanitize import wire
-from brief.notices.folder import MOST_FILES, Folder, NoticeFile, look
+from brief.notices.folder import MOST_FILES, Folder, NoticeFile, list_folder
 from brief.support.files import UnreadableFileError, any_young
 from brief.support.stat_cache import StatCache
 
 _Outcome: TypeAlias = Notice | str
-"""A notice, or why a file is none."""
+"""A notice, or why a file is not one."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeSnapshot:
-    """What lay in the folders: notices by slug, files that are none with reasons, folders not wholly read with reasons.
+    """The content of the folders: notices by slug, and with reasons the files that are not notices and the unread folders.
 
-    Names of files and folders are spelled, so that every one of them can go on the wire.
+    `folders_unread` includes folders of which only a part was read. Names are spelled as on the wire.
     """
 
     notices: tuple[Notice, ...]
@@ -32,7 +32,7 @@ class NoticeSnapshot:
 
 
 class NoticeStore:
-    """The notices in `active/` of each of the folders, by `look`. Thread safe; an unchanged file costs one stat."""
+    """The notices in `active/` of some folders, as `list_folder` finds them. Thread safe. An unchanged file costs one stat."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self.folders = tuple(folders)
@@ -42,16 +42,16 @@ class NoticeStore:
         self._last: tuple[Hashable, NoticeSnapshot] | None = None
 
     def read(self) -> NoticeSnapshot:
-        """All notices as the files are now; notices of one slug in two folders are both kept."""
+        """All notices as the files are now. If two folders have the same slug, both notices are kept."""
         return self.read_signed()[1]
 
     def read_signed(self) -> tuple[Hashable, NoticeSnapshot]:
-        """The same after a signature, which is equal to an earlier one while no file was added, changed or removed.
+        """All notices, preceded by a signature that stays equal while no file is added, changed or removed.
 
-        An equal signature brings the very snapshot of the earlier one, unless a file was too young to be sure of.
+        With an equal signature the same snapshot object is returned, unless a file is too young for its stamp to be proof.
         """
         with self._lock:
-            folders = tuple(look(folder, self._folders.get(folder)) for folder in self.folders)
+            folders = tuple(list_folder(folder, self._folders.get(folder)) for folder in self.folders)
             if self._last is not None and self._last[0] == folders:
                 return self._last
             files = [file for folder in folders for file in folder.files]
@@ -62,7 +62,7 @@ class NoticeStore:
         return folders, snapshot
 
     def _outcomes(self, files: list[NoticeFile]) -> tuple[list[tuple[str, _Outcome]], bool]:
-        """The outcome of each file that is still there, parsed anew where its stamp is another, and whether all of them last."""
+        """The outcome of each file that still exists, and whether all outcomes may be cached. Changed files are parsed."""
         outcomes: list[tuple[str, _Outcome]] = []
         is_lasting = not any_young(file.stamp for file in files)
         for file in files:
@@ -71,8 +71,8 @@ class NoticeStore:
                     (file.path, file.fault or self._parsed.get(file.path, file.stamp, partial(_parse, file)))
                 )
             except FileNotFoundError:
-                continue  # it went away meanwhile
-            except UnreadableFileError as fault:  # it may be readable at the next look, with the same stamp
+                continue  # it was removed meanwhile
+            except UnreadableFileError as fault:  # it may be readable next time, with the same stamp
                 outcomes.append((file.path, str(fault)))
                 is_lasting = False
         self._parsed.keep_only({file.path for file in files})
@@ -80,29 +80,29 @@ class NoticeStore:
 
 
 class NoticeStores:
-    """The stores of one repository, one for each set of folders, and the snapshot that each read last. Thread safe."""
+    """The stores of one repository, one for each set of folders, with the latest snapshot of each. Thread safe."""
 
     def __init__(self) -> None:
         self._stores: dict[tuple[str, ...], NoticeStore] = {}
         self._latest: dict[tuple[str, ...], NoticeSnapshot] = {}
 
     def read(self, folders: tuple[str, ...]) -> NoticeSnapshot:
-        """All notices of the folders as their files are now."""
+        """All notices of the folders, as the files are now."""
         return self.read_signed(folders)[1]
 
     def read_signed(self, folders: tuple[str, ...]) -> tuple[Hashable, NoticeSnapshot]:
-        """The same after a signature; see `NoticeStore.read_signed`."""
+        """All notices of the folders, preceded by a signature; see `NoticeStore.read_signed`."""
         signature, snapshot = self._stores.setdefault(folders, NoticeStore(folders)).read_signed()
         self._latest[folders] = snapshot
         return signature, snapshot
 
     def latest(self, folders: tuple[str, ...]) -> NoticeSnapshot | None:
-        """What was read of the folders last; None before the first reading."""
+        """The latest snapshot of the folders. None before the first reading."""
         return self._latest.get(folders)
 
 
 def _parse(file: NoticeFile) -> _Outcome:
-    """The notice in the file or why there is none; raises FileNotFoundError, UnreadableFileError."""
+    """The notice in a file, or why it is not one. Raises FileNotFoundError and UnreadableFileError."""
     try:
         return parse(file.read(), file.slug)
     except DocumentError as error:

@@ -1,4 +1,4 @@
-"""What a server knows of the bug-deps in its folders since it last told who waits for them, in memory."""
+"""The bug-deps that a server has already followed up, in memory only."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ Bugs = tuple[Notice, ...]
 
 
 class ToldFixes:
-    """By folders, the bug-deps that were last looked through and the keys of those that were done.
+    """For each set of folders, the bug-deps that were last checked, and the keys of those that were done.
 
-    `turn` is held by who looks through them; `task` keeps the work that was begun beside a brief alive.
+    `turn` is held while they are checked. `task` keeps a reference to the check that runs beside a brief.
     """
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.task: asyncio.Future[None] | None = None
-        self._looked: dict[Folders, tuple[Bugs, frozenset[str]]] = {}
+        self._checked: dict[Folders, tuple[Bugs, frozenset[str]]] = {}
 
     def is_told(self, folders: Folders, bugs: Bugs) -> bool:
-        """Whether these very bug-deps were looked through."""
-        looked = self._looked.get(folders)
-        return looked is not None and looked[0] == bugs
+        """Whether these same bug-deps were already checked."""
+        checked = self._checked.get(folders)
+        return checked is not None and checked[0] == bugs
 
     def done_before(self, folders: Folders) -> frozenset[str]:
-        """The keys of those that were done when the folders were last looked through."""
-        looked = self._looked.get(folders)
-        return frozenset() if looked is None else looked[1]
+        """The keys of the bug-deps that were done at the last check of the folders."""
+        checked = self._checked.get(folders)
+        return frozenset() if checked is None else checked[1]
 
     def note(self, folders: Folders, bugs: Bugs, done: frozenset[str]) -> None:
-        """Note that the bug-deps of the folders were looked through."""
-        self._looked[folders] = (bugs, done)
+        """Note that the bug-deps of the folders were checked."""
+        self._checked[folders] = (bugs, done)

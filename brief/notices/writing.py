@@ -1,4 +1,4 @@
-"""Notices written: a new one whole and never over another, an old one changed in the lines that must change."""
+"""Write notices: a new one atomically and never over another, an existing one only in the lines that must change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from brief.core.notices.slug import slug
 from brief.core.text.sanitize import clean, wire
 from brief.notices.finding import content, find
 from brief.notices.folder import NoticeFile, is_linked
-from brief.notices.folder_lock import NoticeError, told, turn
+from brief.notices.folder_lock import NoticeError, as_notice_error, lock_folder
 from brief.support import files
 
 
@@ -34,9 +34,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a notice that was set to done: over, or due again on `fires_on`.
+    """A notice that was set to done: it is over, or due again on `fires_on`.
 
-    `was_done`: it was so before, and nothing was changed.
+    `was_done` means that it was done before, and nothing was changed.
     """
 
     notice: Notice
@@ -49,24 +49,25 @@ class Done:
 
 
 def create(folder: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written:
-    """Write a notice with these fields under a slug made from its title, or its kind and component.
+    """Write a notice under a slug made from its title, or from its kind and component.
 
-    A slug that is or was in use gets a number. Raises DocumentError or UsageError for what is no notice, NoticeError.
+    A number is added to a slug that is or was in use. Raises DocumentError or UsageError if it would not be a notice, and
+    NoticeError if it cannot be written.
     """
     tries = (put(folder, name, fields, body, now) for name in numbered(_slug(fields)) if not in_use(folder, name))
     return next(made for made in tries if made)
 
 
 def preview(fields: Mapping[str, Any], now: datetime) -> Notice:
-    """The notice that `create` would write with these fields; raises DocumentError for what is no notice."""
+    """The notice that `create` would write with these fields. Raises DocumentError if it would not be one."""
     made = {**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}
     return parse(wire(written(made, "")).encode(), "preview")
 
 
 def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written | None:
-    """Write a notice under exactly this slug, `created` now where it does not say otherwise; raises what `create` does.
+    """Write a notice under exactly this slug, `created` now unless a field says otherwise. Raises like `create`.
 
-    None where an active notice has the slug already.
+    Returns None if an active notice has the slug already.
     """
     text = written({**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}, body)
     raw = wire(text).encode()
@@ -76,10 +77,10 @@ def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datet
     path = f"{folder}/active/{name}.md"
     if reason := is_linked(folder, "active"):
         raise NoticeError(f"{wire(folder)}: {reason}; nothing was written")
-    with told(f"{folder}/active"):
+    with as_notice_error(f"{folder}/active"):
         os.makedirs(f"{folder}/active", mode=0o700, exist_ok=True)
     try:
-        with told(path, FileExistsError):
+        with as_notice_error(path, FileExistsError):
             files.create(path, raw)
     except FileExistsError:
         return None
@@ -87,7 +88,7 @@ def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datet
 
 
 def in_use(folder: str, name: str) -> bool:
-    """Whether a notice has or had the slug: the archive counts, since sessions remember courtesies by their slugs."""
+    """Whether a notice has or had the slug. The archive counts, since sessions remember courtesies by their slugs."""
     return any(os.path.lexists(f"{folder}/{inner}/{name}.md") for inner in ("active", "archive"))
 
 
@@ -103,7 +104,7 @@ def _slug(fields: Mapping[str, Any]) -> str:
 
 
 def check_owner(session_id: str | None) -> None:
-    """Raise UsageError for what is no session that can hold a lock."""
+    """Raise UsageError unless this is the id of a session that can hold a lock."""
     if not is_session_id(session_id or ""):
         given = f"{clean(session_id, 60)} is not one" if session_id else "none is given"
         raise UsageError(
@@ -116,13 +117,14 @@ def check_owner(session_id: str | None) -> None:
 
 
 def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -> Done:
-    """Set the notice with this slug or path to done; one that recurs stays active and moves to its next occurrence.
+    """Set the notice with this slug or path to done. A recurring one stays active and moves to its next occurrence.
 
-    One that recurs and was done is left alone until it is due again, so that no occurrence is skipped. Only the lines that say so are rewritten. Raises NotFoundError, ConflictError where two notices have the slug,
-    DocumentError where the file is no notice, NoticeError where it cannot be written.
+    A recurring notice that was done is left alone until it is due again, so that no occurrence is skipped. Only the lines
+    that change are rewritten. Raises NotFoundError, ConflictError if two notices have the slug, DocumentError if the file
+    is not a notice, and NoticeError if it cannot be written.
     """
     found = find(folders, name)
-    with turn(found.folder):
+    with lock_folder(found.folder):
         raw, notice = content(found.file)
         if notice.status is NoticeStatus.DONE:
             return Done(notice, found.file.path, None, was_done=True)
@@ -135,15 +137,15 @@ def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -
 
 
 def rewrite(file: NoticeFile, raw: bytes, changes: Mapping[str, Any]) -> Notice:
-    """Set fields of a notice whose file held `raw` a moment ago, in its turn; raises DocumentError, NoticeError."""
+    """Set fields of a notice whose file holds `raw`. The caller holds the folder's lock. Raises DocumentError, NoticeError."""
     try:
         after = changed(raw, changes)
         notice = parse(after, file.slug)
     except DocumentError as error:
         raise DocumentError(f"{wire(file.path)}: {error}", error.line, error.column) from error
     if file.target != file.path:
-        raise NoticeError(f"{wire(file.path)} is a link, and none is followed to write; nothing was changed")
-    with told(file.path):
+        raise NoticeError(f"{wire(file.path)} is a link, and links are not followed for writing; nothing was changed")
+    with as_notice_error(file.path):
         files.replace(file.target, after, stat.S_IMODE(os.stat(file.target).st_mode))
     return notice
 

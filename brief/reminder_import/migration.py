@@ -11,7 +11,7 @@ from brief.core.model.errors import DocumentError, NotFoundError
 from brief.core.notices.notice import Audience, Kind
 from brief.core.text.sanitize import clean, wire
 from brief.core.yaml import reader
-from brief.notices.folder_lock import NoticeError, turn
+from brief.notices.folder_lock import NoticeError, lock_folder
 from brief.notices.writing import Written, in_use, put
 from brief.reminder_import.reminder_list import Reminder, Unread, read_reminders
 from brief.support.files import UnreadableFileError, read_bounded
@@ -36,7 +36,7 @@ def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> 
     DocumentError and NoticeError; what was written by then stays, and is left when it is tried again.
     """
     reminders = read_reminders(_text(path))
-    with turn(folder):
+    with lock_folder(folder):
         tries = {found.slug: _taken_over(folder, found, source, now, today) for found in reminders.found}
     return Migrated(
         added=tuple(made for made in tries.values() if made),

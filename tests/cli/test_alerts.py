@@ -59,7 +59,7 @@ def test_first_lock(two: Lab) -> None:
     assert f"koda is locked by session {BOB}, owner alive, since " in fail(
         two, "lock", "place", "koda", code=1, session=ANN
     )
-    assert "that session releases it" in fail(two, "lock", "release", "koda", code=1, session=ANN)
+    assert "leave it to that session" in fail(two, "lock", "release", "koda", code=1, session=ANN)
     assert say(two, "lock", "release", "koda", session=BOB).startswith("released: lock on koda")
     assert block(two, ANN) == ""
     assert say(two, "lock", "status") == "0 locks stand\n"

@@ -197,7 +197,7 @@ def test_lock_of_nobody(place: Place, handler: Any) -> None:
 def test_notice_that_is_not_there(place: Place, handler: Any) -> None:
     """A name that is none, or leads out, is told with where the names are."""
     for slug in ("nothing", "../../../HEAD", "/etc/passwd"):
-        with pytest.raises(NotFoundError, match="majordomus alerts list names those that there are"):
+        with pytest.raises(NotFoundError, match=r"there is no active notice .*; see majordomus alerts list"):
             place.call(handler, NoticeInputs, slug=slug, session=ANN)
 
 

@@ -143,11 +143,11 @@ def test_released_by_its_holder_alone(place: Place) -> None:
     """Another session is refused and told who holds it; with force anybody releases it."""
     lock(place)
     with pytest.raises(
-        ConflictError, match=f"is held by session {ANN}; that session releases it, or you do with --force"
+        ConflictError, match=f"is held by session {ANN}; leave it to that session, or release it with --force"
     ):
         release(place, BOB)
     assert release(place, None, force=True).session_id == ANN
-    with pytest.raises(NotFoundError, match="no lock stands on koda; majordomus lock status lists those that do"):
+    with pytest.raises(NotFoundError, match="there is no lock on koda; see majordomus lock status"):
         release(place)
 
 

@@ -89,7 +89,7 @@ def test_a_folder_that_cannot_be_written_keeps_its_notices(tmp_path: Path, monke
     (tmp_path / "n/archive").unlink()
     (tmp_path / "n/archive").symlink_to(tmp_path)
     told = archive(str(tmp_path / "n"), {"a"})
-    assert told.reason == f"{tmp_path}/n: its folder archive is a link, and none is followed to write"
+    assert told.reason == f"{tmp_path}/n: its folder archive is a link, and links are not followed for writing"
     (tmp_path / "n/archive").unlink()
 
     def read_only(*_: object) -> None:
@@ -162,11 +162,11 @@ def test_archiving_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     work = """
 from datetime import datetime, UTC
 from brief.notices.archiving import archive
-from brief.notices.folder import look
+from brief.notices.folder import list_folder
 from brief.notices.writing import create
 def work(number, folder):
     if number % 2:
-        return [archive(folder, {file.slug for file in look(folder).files}).reason for _ in range(5)]
+        return [archive(folder, {file.slug for file in list_folder(folder).files}).reason for _ in range(5)]
     return [create(folder, {"title": "twin"}, f"{number} {each}", datetime.now(UTC)) is None for each in range(5)]
 """
     assert {one for each in race(40, work, str(tmp_path)) for one in each} <= {None, False}

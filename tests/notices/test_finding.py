@@ -32,7 +32,8 @@ def test_a_notice_is_found_by_slug_name_or_path(folders: list[str], monkeypatch:
 def test_two_notices_of_one_slug_are_both_named(folders: list[str]) -> None:
     """Which one is meant is asked, and its path tells."""
     with pytest.raises(
-        ConflictError, match=r"^b may be .*/own/active/b.md and .*/tracked/active/b.md; name one by its path$"
+        ConflictError,
+        match=r"^b may be .*/own/active/b.md and .*/tracked/active/b.md; give the path of the one you mean$",
     ):
         find(folders, "b")
     assert find(folders, f"{folders[1]}/active/b.md").folder == folders[1]
@@ -44,7 +45,7 @@ def test_what_is_not_there_is_told(folders: list[str], tmp_path: Path) -> None:
     (tmp_path / "bad/active").touch()
     (tmp_path / "own/x.md").write_text("---\n---\n")
     for name in ("gone", "../x", "", "..", "a\0b", str(tmp_path / "own/x.md"), "/etc/passwd"):
-        with pytest.raises(NotFoundError, match=r"there is no active notice .*; majordomus alerts list names"):
+        with pytest.raises(NotFoundError, match=r"there is no active notice .*; see majordomus alerts list"):
             find(folders, name)
     with pytest.raises(NotFoundError, match="/bad cannot be listed: Not a directory"):
         find([*folders, str(tmp_path / "bad")], "gone")
@@ -67,5 +68,5 @@ def test_content_that_cannot_be_read_is_a_sentence_with_the_path(folders: list[s
             content(find(folders, slug).file)
     gone = find(folders, "a").file
     os.unlink(gone.path)
-    with pytest.raises(NotFoundError, match=r"/a.md is not there any more: it was archived or removed meanwhile"):
+    with pytest.raises(NotFoundError, match=r"/a.md no longer exists: it was archived or removed meanwhile"):
         content(gone)

@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
-from brief.notices.folder import look, named_file
+from brief.notices.folder import list_folder, named_file
 from brief.support.files import UnreadableFileError
 from hostile import FORM_PARAMS, FORMS, widen
 
@@ -24,13 +24,13 @@ def active(tmp_path: Path) -> Path:
 
 def faults(active: Path) -> dict[str, str | None]:
     """What speaks against each file, by slug."""
-    return {file.slug: file.fault for file in look(str(active.parent)).files}
+    return {file.slug: file.fault for file in list_folder(str(active.parent)).files}
 
 
 def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
     """No folder, and a folder without `active/`, hold no notices; that is no fault."""
     for path in (tmp_path / "gone", tmp_path):
-        found = look(str(path))
+        found = list_folder(str(path))
         assert (found.files, found.reason) == ((), None)
 
 
@@ -73,7 +73,7 @@ def test_links_may_not_lead_out(active: Path) -> None:
         "self": "cannot be accessed: Too many levels of symbolic links",
         "up": None,
     }
-    assert {file.slug: file.target for file in look(str(active.parent)).files}["in"] == str(active / "real.md")
+    assert {file.slug: file.target for file in list_folder(str(active.parent)).files}["in"] == str(active / "real.md")
 
 
 def test_the_folder_active_may_not_lead_out(active: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_folder_active_may_not_lead_out(active: Path) -> None:
     (secrets / "a.md").touch()
     active.rmdir()
     active.symlink_to(secrets)
-    found = look(str(active.parent))
+    found = list_folder(str(active.parent))
     assert (found.files, found.reason) == ((), "its folder active is a link that leads out of it")
 
 
@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_listed_says_why(active: Path) -> None:
     """A file in place of the folder is no empty folder."""
     active.rmdir()
     active.touch()
-    assert look(str(active.parent)).reason == "cannot be listed: Not a directory"
+    assert list_folder(str(active.parent)).reason == "cannot be listed: Not a directory"
 
 
 def test_a_name_that_is_not_utf_8_is_a_fault(active: Path) -> None:
@@ -121,9 +121,9 @@ def test_a_crowded_folder_is_read_in_part_and_says_so(active: Path, monkeypatch:
     monkeypatch.setattr(module, "MOST_FILES", 10)
     for number in range(10):
         (active / f"{number}.md").touch()
-    assert look(str(active.parent)).reason is None
+    assert list_folder(str(active.parent)).reason is None
     (active / "10.md").touch()
-    found = look(str(active.parent))
+    found = list_folder(str(active.parent))
     assert len(found.files) == 10
     assert found.reason == "holds 11 files, and 1 of them were not read; archive what is done"
     assert len(found.left_out) == 1
@@ -135,11 +135,11 @@ def test_a_file_named_as_a_lock_is_read_before_all_others(active: Path, monkeypa
     names = [*(f"many-{number}" for number in range(30)), *(f"lock-{number}" for number in range(5))]
     for name in names:
         (active / f"{name}.md").touch()
-    found = look(str(active.parent))
+    found = list_folder(str(active.parent))
     assert {f"lock-{number}" for number in range(5)} <= {file.slug for file in found.files}
     assert (len(found.files), len(found.left_out)) == (10, 25)
     (active / "lock-3.md").write_text("changed")
-    assert look(str(active.parent), found) != found
+    assert list_folder(str(active.parent), found) != found
 
 
 def test_an_unchanged_file_is_the_one_of_the_earlier_look(active: Path) -> None:
@@ -147,13 +147,13 @@ def test_an_unchanged_file_is_the_one_of_the_earlier_look(active: Path) -> None:
     for name in ("same", "changed", "mode", "replaced"):
         (active / f"{name}.md").touch()
     (active / "link.md").symlink_to("same.md")
-    last = look(str(active.parent))
+    last = list_folder(str(active.parent))
     before = {file.slug: file for file in last.files}
     (active / "changed.md").write_text("more")
     (active / "mode.md").chmod(0o400)
     (active / "replaced.md").unlink()
     (active / "replaced.md").symlink_to("/etc/passwd")
-    after = {file.slug: file for file in look(str(active.parent), last).files}
+    after = {file.slug: file for file in list_folder(str(active.parent), last).files}
     assert [slug for slug, file in after.items() if file is before[slug]] == ["same"]
     assert after["replaced"].fault == "is a link that leads out of its folder"
 
@@ -163,14 +163,14 @@ def test_an_unchanged_folder_is_the_earlier_look(active: Path) -> None:
     (active / "a.md").touch()
     (active / "b.md").touch()
     folder = str(active.parent)
-    last = look(folder)
-    assert look(folder, last) is last
+    last = list_folder(folder)
+    assert list_folder(folder, last) is last
     (active / "b.md").unlink()
-    assert [file.slug for file in look(folder, last).files] == ["a"]
+    assert [file.slug for file in list_folder(folder, last).files] == ["a"]
     (active / "link.md").symlink_to("a.md")
-    last = look(folder)
+    last = list_folder(folder)
     (active / "a.md").write_text("more")
-    assert look(folder, last) != last
+    assert list_folder(folder, last) != last
 
 
 def test_leftovers_of_other_names_do_not_count(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_leftovers_of_other_names_do_not_count(active: Path, monkeypatch: pytest
     for number in range(30):
         (active / f".abcdef{number:02}.tmp").touch()
     (active / "a.md").touch()
-    found = look(str(active.parent))
+    found = list_folder(str(active.parent))
     assert ([file.slug for file in found.files], found.reason) == (["a"], None)
 
 
@@ -203,10 +203,10 @@ def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: p
     (active / "huge.md").write_bytes(b"x" * (LIMIT + 1))
     for number in range(3):
         (active / f"{number}.md").write_bytes(b"x" * 333)
-    assert look(str(active.parent)).reason is None
+    assert list_folder(str(active.parent)).reason is None
     for number in range(3, 9):
         (active / f"{number}.md").write_bytes(b"x" * 333)
-    found = look(str(active.parent))
+    found = list_folder(str(active.parent))
     assert len(found.files) < 10
     assert found.reason is not None
 
@@ -230,7 +230,7 @@ def test_a_notice_that_may_be_anothers_is_refused(own: Path, form: str, tmp_path
     victim = own / "active/bad.md"
     victim.write_text("bad")
     FORMS[form](victim, own / "active/elsewhere")
-    good, bad = sorted(look(str(own)).files, key=lambda file: file.slug, reverse=True)
+    good, bad = sorted(list_folder(str(own)).files, key=lambda file: file.slug, reverse=True)
     assert (good.fault, good.read()) == (None, b"good")
     assert bad.fault is not None
     assert "so nothing is read or written there" in bad.fault
@@ -241,6 +241,6 @@ def test_a_notice_that_may_be_anothers_is_refused(own: Path, form: str, tmp_path
 def test_a_notice_of_ours_that_others_may_write_is_mended(own: Path) -> None:
     """It is a notice all the same, and from then on the user's alone to change."""
     widen(own / "active/good.md")
-    (file,) = look(str(own)).files
+    (file,) = list_folder(str(own)).files
     assert file.read() == b"good"
     assert stat.S_IMODE((own / "active/good.md").stat().st_mode) == 0o600

@@ -10,7 +10,7 @@ import pytest
 
 from brief.core.model.errors import ConflictError, NotFoundError, UsageError
 from brief.core.notices.notice import Notice
-from brief.core.notices.visibility import stands
+from brief.core.notices.visibility import is_held
 from brief.notices.locking import Held, Placed, Request, held_locks, place, release
 from notice_helpers import SESSION
 from racing import race
@@ -23,7 +23,7 @@ ZONE = ZoneInfo("Europe/Prague")
 
 def stands_at(moment: datetime = NOW) -> partial[bool]:
     """What the caller judges by."""
-    return partial(stands, now=moment, zone=ZONE)
+    return partial(is_held, now=moment, zone=ZONE)
 
 
 def ask(
@@ -203,7 +203,7 @@ def test_a_lock_is_refused_without_a_session_or_a_time(tmp_path: Path) -> None:
 
 def let_go(folder: Path, session: str | None = SESSION, component: str = "koda", *, force: bool = False) -> list[str]:
     """Release a lock, and tell where the files are."""
-    released = release([str(folder)], component, session, stands=stands_at(), force=force).locks
+    released = release([str(folder)], component, session, is_held=stands_at(), force=force).locks
     return [os.path.relpath(each.path, folder) for each in released]
 
 
@@ -225,13 +225,13 @@ def test_nobody_else_releases_it_but_by_force(tmp_path: Path) -> None:
     assert isinstance(placed, Placed)
     for session in (OTHER, None, ""):
         with pytest.raises(
-            ConflictError, match=f"the lock on koda is held by session {SESSION}; that session releases it"
+            ConflictError, match=f"the lock on koda is held by session {SESSION}; leave it to that session"
         ):
             let_go(tmp_path, session)
     put(tmp_path, "anonymous", component="koda")
     put(tmp_path, "elsewhere", component="kdb")
     Path(placed.path).write_text("---\nkind")
-    with pytest.raises(ConflictError, match="is held by nobody by name"):
+    with pytest.raises(ConflictError, match="is held by a session that it does not name"):
         let_go(tmp_path, OTHER)
     assert let_go(tmp_path, None, force=True) == ["archive/anonymous.md", f"archive/{placed.notice.slug}.md"]
     assert slugs(tmp_path)["active"] == ["elsewhere"]
@@ -252,7 +252,7 @@ def test_what_is_not_locked_cannot_be_released(tmp_path: Path) -> None:
     """Neither a component without a lock, nor one whose lock of another session is over."""
     put(tmp_path, "over", component="koda", expires="2026-10-10", session_id=OTHER)
     for component in ("koda", "kdb"):
-        with pytest.raises(NotFoundError, match=f"no lock stands on {component}; majordomus lock status lists"):
+        with pytest.raises(NotFoundError, match=f"there is no lock on {component}; see majordomus lock status"):
             let_go(tmp_path, component=component)
     assert let_go(tmp_path, OTHER) == ["archive/over.md"]
 
@@ -275,7 +275,7 @@ from brief.core.model.errors import NotFoundError
 from brief.notices.locking import release
 def work(number, folder, session):
     try:
-        return len(release([folder], "koda", session, stands=lambda notice: notice.status == "active").locks)
+        return len(release([folder], "koda", session, is_held=lambda notice: notice.status == "active").locks)
     except NotFoundError:
         return 0
 """

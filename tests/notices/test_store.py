@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.notices import store as module
-from brief.notices.folder import Folder, look
+from brief.notices.folder import Folder, list_folder
 from brief.notices.store import NoticeSnapshot, NoticeStore
 from brief.support.files import any_young, stamp
 from sandbox import until
@@ -104,11 +104,11 @@ def test_a_file_removed_before_it_is_opened_is_left_out(tmp_path: Path, monkeypa
     write(tmp_path, "b")
 
     def vanishing(folder: str, last: Folder | None) -> object:
-        found = look(folder, last)
+        found = list_folder(folder, last)
         path.unlink(missing_ok=True)
         return found
 
-    monkeypatch.setattr(module, "look", vanishing)
+    monkeypatch.setattr(module, "list_folder", vanishing)
     found = NoticeStore([str(tmp_path)]).read()
     assert (titles(found), found.unparsable) == ([("b", "a title")], ())
 

@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: py
     for folder, sentence in (
         ("file", "Not a directory"),
         ("blocked", "/blocked/active cannot be written: File exists; nothing was changed"),
-        ("led", "its folder active is a link, and none is followed to write; nothing was written"),
+        ("led", "its folder active is a link, and links are not followed for writing; nothing was written"),
     ):
         with pytest.raises(NoticeError, match=sentence):
             create(str(tmp_path / folder), {}, "", NOW)
@@ -219,7 +219,7 @@ def test_done_follows_no_link(tmp_path: Path) -> None:
     """A notice that is a link is read where its target lies in the folder too, and not written through."""
     real = put_text(tmp_path, "real", "---\nkind: alert\n---\n")
     (tmp_path / "active/link.md").symlink_to("real.md")
-    with pytest.raises(NoticeError, match=r"link\.md is a link, and none is followed to write"):
+    with pytest.raises(NoticeError, match=r"link\.md is a link, and links are not followed for writing"):
         set_done([str(tmp_path)], "link", NOW, ZONE)
     assert real.read_text() == "---\nkind: alert\n---\n"
 

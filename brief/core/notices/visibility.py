@@ -78,7 +78,7 @@ def decide_visibility(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner:
     return _shown(notice, due, now, zone, lock_owner)
 
 
-def stands(lock: Notice, now: datetime, zone: ZoneInfo, owner: Life = Life.UNKNOWN) -> bool:
+def is_held(lock: Notice, now: datetime, zone: ZoneInfo, owner: Life = Life.UNKNOWN) -> bool:
     """Whether a notice is a lock in force now: not done, not expired and not in the future."""
     return lock.kind is Kind.LOCK and isinstance(decide_visibility(lock, now, zone, owner), Shown)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.notices.notice import Kind, Recurring, Severity
-from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, order, stands
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, is_held, order
 from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, at, countdown, judged, notice, shown
 
@@ -218,11 +218,11 @@ def test_a_lock_stands_for_as_long_as_it_is_shown(zone: str) -> None:
     """Until it is done, over, or so old that an owner known to be gone no longer counts; nothing else is a lock."""
     now, days = at("2026-10-11 09:00", zone), ZoneInfo(zone)
     old = notice(kind="lock", created="2026-09-01")
-    assert stands(old, now, days)
-    assert not stands(old, now, days, Life.GONE)
-    assert stands(notice(kind="lock", expires="2026-10-12"), now, days)
+    assert is_held(old, now, days)
+    assert not is_held(old, now, days, Life.GONE)
+    assert is_held(notice(kind="lock", expires="2026-10-12"), now, days)
     for other in ({"expires": "2026-10-11"}, {"fires_on": "2026-10-12"}, {"status": "done"}, {"kind": "alert"}):
-        assert not stands(notice(**{"kind": "lock", **other}), now, days)
+        assert not is_held(notice(**{"kind": "lock", **other}), now, days)
 
 
 def test_what_is_to_come_says_in_how_many_days() -> None:
