@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import pwd
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from brief.core.policy.names import SWITCH
 from brief.install.mods import PROVIDERS
 from brief.sessions.client_records import client_folder
-from brief.support.home import home_folder
+from brief.support.home import account_home, home_folder
 from brief.trust import WAKING, Trust, trust_path
 from sandbox import Lab
 
@@ -19,8 +18,8 @@ RELATIVE = ["", ".", "home", "./home"]
 @pytest.mark.parametrize("named", RELATIVE)
 def test_the_current_folder_is_no_home(named: str) -> None:
     """A HOME that is not an absolute path is ignored in favour of the account's."""
-    account = pwd.getpwuid(os.getuid()).pw_dir
-    assert home_folder({"HOME": named}) == home_folder({}) == Path(account)
+    account = account_home()
+    assert home_folder({"HOME": named}) == home_folder({}) == account
     assert home_folder({"HOME": "/somebody"}) == Path("/somebody")
 
 
@@ -43,5 +42,5 @@ def test_a_repository_brings_no_files_of_the_person(lab: Lab, monkeypatch: pytes
     monkeypatch.chdir(lab.repo)
     environ = {"HOME": named, "XDG_CONFIG_HOME": f"{named}/.config".lstrip("/"), "CLAUDE_CONFIG_DIR": ".claude"}
     assert not Trust.read(trust_path(environ)).trusted(lab.common_dir, SWITCH, WAKING[1])
-    account = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    account = account_home()
     assert client_folder(environ) == str(PROVIDERS["claude-code"].home(environ)) == str(account / ".claude")
