@@ -14,6 +14,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,8 @@ SCHEMA = "majordomus.trust/v1"
 Pair = tuple[str, str | int]
 """A dotted key and the value that the policy sets; a folder by its real path."""
 
-_BELOW_HOME = Path(".config/majordomus/trust.json")
+_BELOW_CONFIG = "majordomus/trust.json"
+_BELOW_HOME = f".config/{_BELOW_CONFIG}"
 _MOST = 1_048_576
 WAKING: Pair = (SWITCH, "by a mod or a hook that is installed for the user")
 """The pair that lets a mod installed for the user, and so for every repository, wake sessions in this one."""
@@ -48,9 +50,9 @@ class TrustError(MajordomusError):
 
 def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The path of the trust file, in `XDG_CONFIG_HOME` if that is absolute, else in `~/.config`."""
-    declared = Path(environ.get("XDG_CONFIG_HOME", ""))
-    if declared.is_absolute():
-        return declared / _BELOW_HOME.relative_to(".config")
+    declared = environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(declared):
+        return Path(declared, _BELOW_CONFIG)
     return home_folder(environ) / _BELOW_HOME
 
 
@@ -152,9 +154,7 @@ class Trust:
         The home of the account belongs to the person even if it is a work tree.
         """
         path = trust_path()
-        repository = _repository(common_dir)
-        is_within = any(lies_in(str(each), repository) for each in (path, path.parent))
-        if is_within and path != account_home() / _BELOW_HOME:
+        if _leads_into(path, _repository(common_dir)) and path != account_home() / _BELOW_HOME:
             return cls(
                 path,
                 {},
@@ -195,8 +195,15 @@ class Trust:
         return changed
 
 
+@lru_cache(maxsize=64)
 def _repository(common_dir: str) -> str:
+    """The real path of a git common dir. Kept, since callers have resolved it just now."""
     return os.path.realpath(common_dir)
+
+
+def _leads_into(path: Path, repository: str) -> bool:
+    """Whether a file, or the folder that names it, lies in the repository or in one of its checkouts."""
+    return any(lies_in(str(each), repository) for each in (path, path.parent))
 
 
 # ---------------------------------------------------------------- the file

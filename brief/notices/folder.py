@@ -146,7 +146,7 @@ def _path(path: str, slug: str) -> str:
 def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
     """The entries that are named like notices, and whether there are more. If there are many, locks come first."""
     some = islice(entries, MOST_NAMES)
-    found = [entry for entry in some if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")]
+    found = [entry for entry in some if (name := entry.name)[-3:] == _SUFFIX and name[0] != "."]
     if len(found) > MOST_FILES:
         found.sort(key=lambda entry: not entry.name.startswith(LOCK_PREFIX))
     return found, next(entries, None) is not None
@@ -159,7 +159,8 @@ def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...]
         for entry in listed:
             if entry.is_symlink():
                 return None
-            stamps.append((entry.name, stamp_of(entry.stat(follow_symlinks=False))))
+            found = entry.stat(follow_symlinks=False)
+            stamps.append((entry.name, (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino)))
     except OSError:
         return None
     return tuple(stamps)

@@ -147,8 +147,9 @@ class Holder:
         """End where the database is no longer what was stored; every call looks, so that none is answered without a word."""
         if self._database.is_touched():
             await in_thread(self._database.examine)
-        if self.ends_because is not None and not self.ending.is_set():
-            log.error("ending", extra={"reason": self.ends_because})
+        loss = self._database.lost
+        if loss is not None and not self.ending.is_set() and not self.is_superseded:
+            log.error("ending", extra={"reason": loss})
             self.ending.set()
 
     def refuse_if_ending(self) -> None:

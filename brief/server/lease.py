@@ -60,6 +60,7 @@ class Lease:
     def __init__(self, common_dir: str, descriptor: int, epoch: int, *, had_database: bool = False) -> None:
         self.common_dir = common_dir
         self.state_dir = Path(state_dir(common_dir))
+        self._lock_path = self.state_dir / LOCK
         self.epoch = epoch
         self.had_database = had_database
         self._descriptor: int | None = descriptor
@@ -126,11 +127,11 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Whether the lock that the path names is proven to be the one we hold: nothing is written where it is not."""
-        return self._descriptor is not None and isinstance(locked_file(self._descriptor, self.state_dir / LOCK), Known)
+        return self._descriptor is not None and isinstance(locked_file(self._descriptor, self._lock_path), Known)
 
     def is_lost(self) -> bool:
         """Whether it is proven that we hold the lease no more; a file that cannot be accessed proves nothing."""
-        return self._descriptor is None or locked_file(self._descriptor, self.state_dir / LOCK) is ABSENT
+        return self._descriptor is None or locked_file(self._descriptor, self._lock_path) is ABSENT
 
     def free(self) -> None:
         """Free the lock, so that another can take it; whoever does this writes nothing more."""

@@ -37,6 +37,7 @@ class Database:
 
     def __init__(self, path: Path, epoch: int | None) -> None:
         self.path = path
+        self._files = (str(path), f"{path}-wal")
         self.epoch = epoch
         self.lost: str | None = None
         self._lock = threading.Lock()
@@ -111,7 +112,7 @@ class Database:
 
     def is_touched(self) -> bool:
         """Whether somebody else may have written to the file; `examine` finds out. Never waits for a writer."""
-        return self.find_loss() is None and self._opened[str(self.path)].st_mtime_ns != self._written_at
+        return self.find_loss() is None and self._opened[self._files[0]].st_mtime_ns != self._written_at
 
     def examine(self) -> None:
         """Check the file if somebody else may have written to it, and set `lost` if it has changed. Blocks."""
@@ -131,7 +132,7 @@ class Database:
         """
         if self.lost is not None:
             raise StoreError(_refusal(self.lost))
-        for path in (str(self.path), f"{self.path}-wal"):
+        for path in self._files:
             before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
             try:
                 found = os.stat(path, follow_symlinks=False)
@@ -145,7 +146,7 @@ class Database:
                 before = self._opened[path] = found
             if not os.path.samestat(found, before):
                 self._lose(f"{path} is no longer the file that was opened")
-            if path == str(self.path):
+            if path is self._files[0]:
                 if found.st_size < before.st_size:
                     self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
                 self._opened[path] = found
@@ -153,7 +154,7 @@ class Database:
     def _refuse_if_changed(self) -> None:
         """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
         self._refuse_if_moved()
-        touched_at = self._opened[str(self.path)].st_mtime_ns
+        touched_at = self._opened[self._files[0]].st_mtime_ns
         if touched_at == self._written_at:
             return
         change = _find_change(self.path)
@@ -162,7 +163,7 @@ class Database:
         self._written_at = touched_at
 
     def _note_written(self) -> None:
-        self._written_at = self._opened[str(self.path)].st_mtime_ns
+        self._written_at = self._opened[self._files[0]].st_mtime_ns
 
     def _lose(self, why: str) -> NoReturn:
         self.lost = f"{why}: somebody changed it under the server, which stores nothing more and ends"
@@ -190,7 +191,7 @@ class Database:
 
     def was_moved(self) -> bool:
         """Whether the path is no longer the file that is open."""
-        opened = self._opened[str(self.path)]
+        opened = self._opened[self._files[0]]
         try:
             return not os.path.samestat(os.stat(self.path, follow_symlinks=False), opened)
         except FileNotFoundError:
