@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brief.brief_signature import signature_of
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
@@ -77,6 +77,15 @@ class _Others:
     peers: frozenset[str]
 
 
+class _Prepared(NamedTuple):
+    """A request for a brief, and all that tells whether the brief of the last second is still valid."""
+
+    request: RequestContext
+    listing: tuple[Checkout, ...] | type[GitError]
+    notices: NoticeSnapshot
+    signature: tuple[object, ...]
+
+
 class RepositoryService:
     """Answers for every checkout of the repository whose git folder is `common_dir`.
 
@@ -118,7 +127,7 @@ class RepositoryService:
         self._hook_seconds = HOOK_SECONDS if absence is None else deadline_seconds
         self._seen = SeenSessions(seen_folder())
         self._composer = Composer(READERS, deadline_seconds)
-        self._requests: SingleFlight[tuple[RequestContext, tuple[object, ...]]] = SingleFlight()
+        self._requests: SingleFlight[_Prepared] = SingleFlight()
         self._briefs: TtlCache[Brief] = TtlCache()
         self._others: TtlCache[_Others] = TtlCache()
         self.context = SectionContext(
@@ -166,17 +175,17 @@ class RepositoryService:
     async def brief(self, root: str, session: str | None, *, local: bool, hurried: bool = False) -> CacheEntry[Brief]:
         """The brief of a checkout, composed anew unless the one of the last second is still valid."""
 
-        def prepare() -> tuple[RequestContext, tuple[object, ...]]:
+        def prepare() -> _Prepared:
             request = self.request_context(root, session, local=local, hurried=hurried)
             listing = self._listing(SIGNATURE_GIT_SECONDS)
-            context, notices = self._with_notices(request)
-            if isinstance(listing, tuple):  # a request lists the checkouts once
-                context = replace(context, worktrees=lambda: listing)
-            return replace(request, context=context), (listing, notices, *signature_of(request, self._seen))
+            seen, snapshot = self.notices.read_signed(request.notice_folders)
+            return _Prepared(request, listing, snapshot, (listing, seen, *signature_of(request, self._seen)))
 
-        request, signature = await self._requests.get((root, session, local, hurried), prepare)
+        prepared = await self._requests.get((root, session, local, hurried), prepare)
         return await self._briefs.get(
-            (request.query.root, session, local, hurried), signature, lambda: self._compose(request)
+            (prepared.request.query.root, session, local, hurried),
+            prepared.signature,
+            lambda: self._compose(self._pin(prepared)),
         )
 
     def _listing(self, patience_s: float) -> tuple[Checkout, ...] | type[GitError]:
@@ -186,15 +195,17 @@ class RepositoryService:
         except GitError as fault:
             return type(fault)
 
-    def _with_notices(self, request: RequestContext) -> tuple[SectionContext, Hashable]:
-        """The context with the notices as they are now, read once, and their signature."""
-        asked = request.notice_folders
-        signature, snapshot = self.notices.read_signed(asked)
+    def _pin(self, prepared: _Prepared) -> RequestContext:
+        """The request, whose sections read the checkouts and notices that its signature was made from."""
+        request, listing, asked = prepared.request, prepared.listing, prepared.request.notice_folders
 
         def notices(folders: tuple[str, ...]) -> NoticeSnapshot:
-            return snapshot if folders == asked else self.notices.read(folders)
+            return prepared.notices if folders == asked else self.notices.read(folders)
 
-        return replace(request.context, notices=notices), signature
+        context = replace(request.context, notices=notices)
+        if isinstance(listing, tuple):
+            context = replace(context, worktrees=lambda: listing)
+        return replace(request, context=context)
 
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
         """One section alone, without the others."""
