@@ -1,6 +1,6 @@
-"""What every session of a coding agent must know, when it must know it, and at what cost."""
+"""Tell every session of a coding agent what it needs to know, when it needs to know it, and at a known cost."""
 
-PURPOSE = "What every session of a coding agent must know, when it must know it, and at what cost."
+PURPOSE = "Tell every session of a coding agent what it needs to know, when it needs to know it, and at a known cost."
 """What `--help` opens with; a docstring is not there under `-OO`."""
 
 __version__ = "0.1.0"

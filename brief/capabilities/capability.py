@@ -15,7 +15,7 @@ from brief.service import RepositoryService
 
 @dataclass(frozen=True, slots=True)
 class Http:
-    """Where a capability stands below `/api/v1`."""
+    """The method of a capability's route and its path below `/api/v1`."""
 
     method: Literal["GET", "POST"]
     path: str
@@ -23,7 +23,7 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class Strict:
-    """What `--strict` does, as its help says it, and the exit code that it gives for an answer."""
+    """The help of `--strict`, and the function that gives the exit code for an answer."""
 
     told: str
     exit_code: Callable[[Any], int]
@@ -34,7 +34,7 @@ def _not_all_read(answer: Any) -> int:
     return ANSWERED if in_full else NOT_ALL_READ
 
 
-READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} where not all was read", _not_all_read)
+READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} if not everything was read", _not_all_read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The words of every capability, generated as the text of `brief/cli/command_words.py`."""
+"""Generates `brief/cli/command_words.py`: the command line of every capability."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from brief.handlers.inputs import OwnersOwn, Positional
 
 _HEAD = '''"""The words of every command that is a capability, generated from `brief/capabilities` by `scripts/make-files`.
 
-A command is its id, its words, its title and its arguments; an argument is a name or flag, and what argparse is told of it.
+A command has an id, words, a title and arguments. An argument is a name or flag, and the options given to argparse.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ if TYPE_CHECKING:  # importing typing takes longer than making the parser
 
 '''
 
-_ROOT: dict[str, Any] = {"metavar": "DIR", "help": "a folder of the checkout that is meant; else the current folder"}
-_FORMAT: dict[str, Any] = {"choices": ("text", "json"), "default": "text", "help": "text for a person, or JSON"}
-_LINE: dict[str, Any] = {"dest": "format", "action": "store_const", "const": "line", "help": "the one line alone"}
+_ROOT: dict[str, Any] = {"metavar": "DIR", "help": "any folder in the checkout to use (default: the current folder)"}
+_FORMAT: dict[str, Any] = {"choices": ("text", "json"), "default": "text", "help": "output format (default: text)"}
+_LINE: dict[str, Any] = {
+    "dest": "format",
+    "action": "store_const",
+    "const": "line",
+    "help": "print only the one-line brief",
+}
 
 _SHORT = 24
-"""Characters of choices that the usage line shows; more of them stand in the sentence behind the option."""
+"""The most characters of choices that the usage line shows; longer lists stand in the option's help instead."""
 
 _METAVARS = {
     "session": "ID",

@@ -1,4 +1,4 @@
-"""The conversations of coding agents: what their mods and hooks say of them, and are told."""
+"""Episodes: listing, opening and closing them, and the calls of a client's mods and hooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.open",
         kind="command",
-        title="Open an episode in this checkout, or hear an open one again",
+        title="Open an episode in this checkout, or record that an open one was heard again",
         input=episodes.OpenInputs,
         output=episodes.OneEpisode,
         handler=episodes.open_episode,
@@ -32,7 +32,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.close",
         kind="command",
-        title="Close an episode, with the reason",
+        title="Close an episode and record the reason",
         input=episodes.CloseInputs,
         output=episodes.OneEpisode,
         handler=episodes.close_episode,
@@ -43,7 +43,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.heartbeat",
         kind="command",
-        title="Note what a session does, and answer with its line and at most one prompt to submit",
+        title="Record what a session is doing, and return its line and at most one prompt to submit",
         input=heartbeat.HeartbeatInputs,
         output=heartbeat.HeartbeatAnswer,
         handler=heartbeat.answer_heartbeat,
@@ -53,7 +53,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.outcomes",
         kind="command",
-        title="Note what became of a prompt that a heartbeat handed out",
+        title="Record what became of a prompt that a heartbeat returned",
         input=heartbeat.OutcomeInputs,
         output=heartbeat.Recorded,
         handler=heartbeat.outcome,
@@ -63,7 +63,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.prompt",
         kind="command",
-        title="Tell what goes with a prompt that is about to be sent",
+        title="Return the text to attach to a prompt that is about to be sent",
         input=heartbeat.PromptInputs,
         output=heartbeat.Attached,
         handler=heartbeat.prompt,
@@ -73,7 +73,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="lifecycle.episodes.wait",
         kind="command",
-        title="Hand out the prompt that wakes an idle session to the process that waits beside it",
+        title="Return the prompt that wakes an idle session to the process that waits for it",
         input=wake_poll.WaitInputs,
         output=wake_poll.Waited,
         handler=wake_poll.wait,
@@ -83,7 +83,7 @@ EPISODES: tuple[Capability, ...] = (
     Capability(
         id="hooks",
         kind="command",
-        title="Note an event of a session, and tell what that session must read now",
+        title="Record an event of a session, and return the text that the session must read now",
         input=hooks.HookInputs,
         output=hooks.HookAnswer,
         handler=hooks.hook,

@@ -10,7 +10,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts",
         kind="query",
-        title="List the notices that concern this session, the most urgent first",
+        title="List the notices that concern this session, most urgent first",
         input=alerts.ListInputs,
         output=AlertsSection,
         handler=alerts.list_alerts,
@@ -22,7 +22,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.show",
         kind="query",
-        title="Show one notice in full, and why it is shown or not",
+        title="Show one notice in full, and why lists show or hide it",
         input=alerts.ShowInputs,
         output=alerts.NoticeInFull,
         handler=alerts.show_alert,
@@ -33,7 +33,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.reminders",
         kind="query",
-        title="List what is due and still to come, for a person those for the owner alone among it",
+        title="List reminders that are due or still to come; a person also sees those meant for the owner alone",
         input=alerts.RemindersInputs,
         output=AlertsSection,
         handler=alerts.list_reminders,
@@ -56,7 +56,8 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.done",
         kind="command",
-        title="Set a notice to done, or a recurring one to its next time, once until it is due again",
+        title="Mark a notice as done, or move a recurring one to its next date; repeating this before it is due again changes "
+        "nothing",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.end_alert,
@@ -67,8 +68,8 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.ack",
         kind="command",
-        title="Note that this session has read a courtesy or an alert: it is not told it again, and all others are; locks, "
-        "bug-deps and what is due by a day stay until they are done",
+        title="Acknowledge a courtesy or an alert, so that this session is not shown it again; all others still are. Locks, "
+        "bug-deps and notices with a due date stay until they are done",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.acknowledge_alert,
@@ -79,7 +80,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.archive",
         kind="command",
-        title="Move a notice to the archive, whatever its dates say",
+        title="Move a notice to the archive, whatever its dates are",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.archive_alert,
@@ -90,7 +91,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.migrate",
         kind="command",
-        title="Take a reminders list over as notices for the owner; safe to repeat",
+        title="Import a Markdown list of reminders as notices for the owner; safe to repeat",
         input=reminder_import.MigrateInputs,
         output=reminder_import.Taken,
         handler=reminder_import.migrate_reminders,
@@ -101,7 +102,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="lock.place",
         kind="command",
-        title="Place a lock on a component; of several at once one gets it",
+        title="Place a lock on a component; if several sessions try at once, one succeeds",
         input=locks.PlaceInputs,
         output=locks.OneLock,
         handler=locks.place_lock,
@@ -123,7 +124,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="lock.status",
         kind="query",
-        title="List the locks that stand, with their owners",
+        title="List the locks that are held, with their owners",
         input=locks.LocksInputs,
         output=locks.Locks,
         handler=locks.list_locks,
@@ -135,7 +136,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="lock.audit",
         kind="query",
-        title="Tell how far each lock names its owner; --strict fails for those that must and do not",
+        title="Show how well each lock names its owner; with --strict, fail if a lock that must name one does not",
         input=locks.LocksInputs,
         output=locks.Locks,
         handler=locks.list_locks,
@@ -143,7 +144,7 @@ NOTICES: tuple[Capability, ...] = (
         http=Http("GET", "/locks/audit"),
         cli=("lock", "audit"),
         strict=Strict(
-            "exit 1 where a lock does not name its owner and must, 10 where not all was read", locks.audit_exit
+            "exit 1 if a lock that must name its owner does not, 10 if not everything was read", locks.audit_exit
         ),
     ),
 )

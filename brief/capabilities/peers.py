@@ -1,4 +1,4 @@
-"""Who else is here, and what each says it is about to change."""
+"""Peers: who else works in the repository, and what each session announced that it will change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PEERS: tuple[Capability, ...] = (
     Capability(
         id="peers.list",
         kind="query",
-        title="List who else is here: the board of every checkout, and the sessions on them",
+        title="List the board of every checkout, with the sessions on it",
         input=sections.PeersInputs,
         output=PeersSection,
         handler=sections.list_peers,
@@ -23,7 +23,7 @@ PEERS: tuple[Capability, ...] = (
     Capability(
         id="peers.announce",
         kind="command",
-        title="Say what an episode is about to change, and hear who else is about the same paths",
+        title="Announce what an episode is about to change, and show who else works on the same paths",
         input=claims.AnnounceInputs,
         output=claims.Announced,
         handler=claims.announce,
@@ -34,7 +34,7 @@ PEERS: tuple[Capability, ...] = (
     Capability(
         id="peers.release",
         kind="command",
-        title="Release what an episode announced",
+        title="Withdraw what an episode announced",
         input=claims.ReleaseInputs,
         output=claims.Released,
         handler=claims.release,

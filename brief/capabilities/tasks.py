@@ -1,4 +1,4 @@
-"""What an episode works on."""
+"""The task of an episode: showing, setting and ending it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TASKS: tuple[Capability, ...] = (
     Capability(
         id="continuity.state",
         kind="query",
-        title="Show the episode of this checkout and what it works on",
+        title="Show the episode of this checkout and its task",
         input=sections.SectionInputs,
         output=StateSection,
         handler=sections.section_of("state"),
@@ -22,7 +22,7 @@ TASKS: tuple[Capability, ...] = (
     Capability(
         id="continuity.state.set",
         kind="command",
-        title="Say what an episode works on from now on",
+        title="Set the task of an episode",
         input=tasks.SetInputs,
         output=tasks.OneTask,
         handler=tasks.set_task,
@@ -33,7 +33,7 @@ TASKS: tuple[Capability, ...] = (
     Capability(
         id="continuity.state.next",
         kind="command",
-        title="Say what an episode does next in its task",
+        title="Set the next action of an episode's task",
         input=tasks.NextInputs,
         output=tasks.OneTask,
         handler=tasks.set_next,

@@ -1,4 +1,4 @@
-"""The brief, and the sections that stand for the repository as a whole."""
+"""The brief, and the two sections about the repository as a whole: integration and derive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VIEWS: tuple[Capability, ...] = (
     Capability(
         id="brief.session",
         kind="query",
-        title="Print what a session must know of this repository, each section saying whether it was really read",
+        title="Print what a session needs to know about this repository; each section says whether it was really read",
         input=briefs.BriefInputs,
         output=Rendered,
         handler=briefs.brief_session,
@@ -24,7 +24,7 @@ VIEWS: tuple[Capability, ...] = (
     Capability(
         id="integration.queue",
         kind="query",
-        title="Show the branches that wait to be merged, as last read",
+        title="Show the branches that wait to be merged, as they were last read",
         input=sections.SectionInputs,
         output=IntegrationSection,
         handler=sections.section_of("integration"),
@@ -36,7 +36,7 @@ VIEWS: tuple[Capability, ...] = (
     Capability(
         id="integration.queue.refresh",
         kind="command",
-        title="Look at the branches anew; nothing is fetched and nothing in git changes",
+        title="Read the branches that wait to be merged again; this fetches nothing and changes nothing in git",
         input=queue.RefreshInputs,
         output=IntegrationSection,
         handler=queue.refresh_queue,
@@ -47,7 +47,7 @@ VIEWS: tuple[Capability, ...] = (
     Capability(
         id="derive.lock",
         kind="query",
-        title="Tell whether the derive lock is free, or who holds it",
+        title="Show whether the derive lock is free, or who holds it",
         input=sections.SectionInputs,
         output=DeriveSection,
         handler=sections.section_of("derive"),

@@ -1,4 +1,4 @@
-"""The prompts by which idle sessions are briefed."""
+"""Wakes: the prompts that brief idle sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WAKES: tuple[Capability, ...] = (
     Capability(
         id="wakes",
         kind="query",
-        title="List when each session is woken next, what keeps it from that, and what was counted",
+        title="List when each session is woken next, what prevents that, and what was counted",
         input=wakes.WakesInputs,
         output=wakes.AllWakes,
         handler=wakes.list_wakes,
@@ -21,7 +21,7 @@ WAKES: tuple[Capability, ...] = (
     Capability(
         id="wakes.pause",
         kind="command",
-        title="Wake a session, or all of the repository, no more, and withdraw what waits",
+        title="Stop waking a session, or every session of the repository, and withdraw wakes that wait",
         input=wakes.PauseInputs,
         output=wakes.AllWakes,
         handler=wakes.pause_wakes,
@@ -32,7 +32,7 @@ WAKES: tuple[Capability, ...] = (
     Capability(
         id="wakes.resume",
         kind="command",
-        title="Wake a session, or all of the repository, again",
+        title="Resume waking a session, or every session of the repository that is not paused by itself",
         input=wakes.PauseInputs,
         output=wakes.AllWakes,
         handler=wakes.resume_wakes,
@@ -43,7 +43,7 @@ WAKES: tuple[Capability, ...] = (
     Capability(
         id="wakes.now",
         kind="command",
-        title="Wake a session at its next heartbeat, without waiting for the interval",
+        title="Wake a session at its next heartbeat instead of waiting for the interval",
         input=wakes.WakeInputs,
         output=wakes.AllWakes,
         handler=wakes.wake_now,

@@ -1,6 +1,6 @@
 """The words of every command that is a capability, generated from `brief/capabilities` by `scripts/make-files`.
 
-A command is its id, its words, its title and its arguments; an argument is a name or flag, and what argparse is told of it.
+A command has an id, words, a title and arguments. An argument is a name or flag, and the options given to argparse.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ if TYPE_CHECKING:  # importing typing takes longer than making the parser
     Argument = tuple[str, dict[str, Any]]
     Command = tuple[str, tuple[str, ...], str, tuple[Argument, ...]]
 
-ROOT: Argument = ("--root", {"metavar": "DIR", "help": "a folder of the checkout that is meant; else the current folder"})
-FORMAT: Argument = ("--format", {"choices": ("text", "json"), "default": "text", "help": "text for a person, or JSON"})
+ROOT: Argument = ("--root", {"metavar": "DIR", "help": "any folder in the checkout to use (default: the current folder)"})
+FORMAT: Argument = ("--format", {"choices": ("text", "json"), "default": "text", "help": "output format (default: text)"})
 
 COMMANDS: tuple[Command, ...] = (
     (
         "brief.session",
         ("brief",),
-        "Print what a session must know of this repository, each section saying whether it was really read",
+        "Print what a session needs to know about this repository; each section says whether it was really read",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--format", {"help": "text for a person, json, prompt for a model, or the one line", "choices": ("text", "json", "prompt", "line"), "default": "text"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--format", {"help": "output format: text for a person, json, prompt for a model, or line for the one-line brief", "choices": ("text", "json", "prompt", "line"), "default": "text"}),
             ("--section", {"help": "show the rows of this section only; may be repeated (state, peers, mesh, integration, derive, alerts)", "action": "append", "choices": ("state", "peers", "mesh", "integration", "derive", "alerts"), "metavar": "SECTION"}),
-            ("--budget", {"help": "leave out rows to fit into so many bytes", "type": int, "metavar": "BYTES"}),
-            ("--width", {"help": "break lines between words at so many columns, and cut the one line", "type": int, "metavar": "COLUMNS"}),
+            ("--budget", {"help": "leave out rows so that the brief fits into this many bytes", "type": int, "metavar": "BYTES"}),
+            ("--width", {"help": "wrap lines between words, and cut the one-line brief, at this many columns", "type": int, "metavar": "COLUMNS"}),
             ROOT,
-            ("--line", {"dest": "format", "action": "store_const", "const": "line", "help": "the one line alone"}),
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--line", {"dest": "format", "action": "store_const", "const": "line", "help": "print only the one-line brief"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "integration.queue",
         ("queue", "show"),
-        "Show the branches that wait to be merged, as last read",
+        "Show the branches that wait to be merged, as they were last read",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "integration.queue.refresh",
         ("queue", "refresh"),
-        "Look at the branches anew; nothing is fetched and nothing in git changes",
+        "Read the branches that wait to be merged again; this fetches nothing and changes nothing in git",
         (
             ROOT,
             FORMAT,
@@ -54,34 +54,34 @@ COMMANDS: tuple[Command, ...] = (
     (
         "derive.lock",
         ("derive", "status"),
-        "Tell whether the derive lock is free, or who holds it",
+        "Show whether the derive lock is free, or who holds it",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "peers.list",
         ("peers", "list"),
-        "List who else is here: the board of every checkout, and the sessions on them",
+        "List the board of every checkout, with the sessions on it",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "peers.announce",
         ("peers", "announce"),
-        "Say what an episode is about to change, and hear who else is about the same paths",
+        "Announce what an episode is about to change, and show who else works on the same paths",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("intent", {"metavar": "INTENT", "help": "what is about to be done, in a few words"}),
-            ("--scope", {"help": "a path it is about, a folder for all in it, or src/*.py; may be repeated", "action": "append", "metavar": "PATH"}),
-            ("--name", {"help": "what this claim is called; the same name replaces", "metavar": "NAME"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("intent", {"metavar": "INTENT", "help": "what you are about to do, in a few words"}),
+            ("--scope", {"help": "file, folder (and everything in it) or pattern such as src/*.py that you will change; may be repeated", "action": "append", "metavar": "PATH"}),
+            ("--name", {"help": "name of this claim; replaces a claim of the same name (default: work)", "metavar": "NAME"}),
             ROOT,
             FORMAT,
         ),
@@ -89,10 +89,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "peers.release",
         ("peers", "release"),
-        "Release what an episode announced",
+        "Withdraw what an episode announced",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("name", {"metavar": "NAME", "nargs": "?", "help": "the claim that ends; else every one of the episode"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("name", {"metavar": "NAME", "nargs": "?", "help": "claim to withdraw (default: every claim of the episode)"}),
             ROOT,
             FORMAT,
         ),
@@ -102,7 +102,7 @@ COMMANDS: tuple[Command, ...] = (
         ("episode", "list"),
         "List the open episodes of the repository",
         (
-            ("--closed", {"action": "store_true", "default": None, "help": "list the last 32 closed ones too"}),
+            ("--closed", {"action": "store_true", "default": None, "help": "also list the 32 most recently closed episodes"}),
             ROOT,
             FORMAT,
         ),
@@ -110,12 +110,12 @@ COMMANDS: tuple[Command, ...] = (
     (
         "lifecycle.episodes.open",
         ("episode", "open"),
-        "Open an episode in this checkout, or hear an open one again",
+        "Open an episode in this checkout, or record that an open one was heard again",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--provider", {"help": "whose agent it is, as in claude-code", "metavar": "PROVIDER"}),
-            ("--state", {"help": "what it does now", "choices": ("busy", "idle", "waiting", "unknown")}),
-            ("--pid", {"help": "the process it lives and dies with", "type": int, "metavar": "PID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--provider", {"help": "coding agent that runs the session, such as claude-code (default: unknown)", "metavar": "PROVIDER"}),
+            ("--state", {"help": "what the session is doing now (default: unknown)", "choices": ("busy", "idle", "waiting", "unknown")}),
+            ("--pid", {"help": "number of the session's process; the episode ends when this process is gone", "type": int, "metavar": "PID"}),
             ROOT,
             FORMAT,
         ),
@@ -123,11 +123,11 @@ COMMANDS: tuple[Command, ...] = (
     (
         "lifecycle.episodes.close",
         ("episode", "close"),
-        "Close an episode, with the reason",
+        "Close an episode and record the reason",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--reason", {"help": "why it ends", "metavar": "TEXT"}),
-            ("--pid", {"help": "the client that ends it: it goes on in another that shows it too", "type": int, "metavar": "PID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--reason", {"help": "why the episode ends (default: closed by command)", "metavar": "TEXT"}),
+            ("--pid", {"help": "process number of the client that ends it; the episode stays open if another client also shows it", "type": int, "metavar": "PID"}),
             ROOT,
             FORMAT,
         ),
@@ -135,9 +135,9 @@ COMMANDS: tuple[Command, ...] = (
     (
         "wakes",
         ("wake", "list"),
-        "List when each session is woken next, what keeps it from that, and what was counted",
+        "List when each session is woken next, what prevents that, and what was counted",
         (
-            ("--counts", {"action": "store_true", "default": None, "help": "also what was counted of each: wakes, skips, and what it was told"}),
+            ("--counts", {"action": "store_true", "default": None, "help": "also show the counts of each session: wakes, skips, and what it was told"}),
             ROOT,
             FORMAT,
         ),
@@ -145,10 +145,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "wakes.pause",
         ("wake", "pause"),
-        "Wake a session, or all of the repository, no more, and withdraw what waits",
+        "Stop waking a session, or every session of the repository, and withdraw wakes that wait",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--repository", {"action": "store_true", "default": None, "help": "every session of the repository, whichever is named"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--repository", {"action": "store_true", "default": None, "help": "apply to every session of the repository, whichever session is named"}),
             ROOT,
             FORMAT,
         ),
@@ -156,10 +156,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "wakes.resume",
         ("wake", "resume"),
-        "Wake a session, or all of the repository, again",
+        "Resume waking a session, or every session of the repository that is not paused by itself",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--repository", {"action": "store_true", "default": None, "help": "every session of the repository, whichever is named"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--repository", {"action": "store_true", "default": None, "help": "apply to every session of the repository, whichever session is named"}),
             ROOT,
             FORMAT,
         ),
@@ -167,9 +167,9 @@ COMMANDS: tuple[Command, ...] = (
     (
         "wakes.now",
         ("wake", "now"),
-        "Wake a session at its next heartbeat, without waiting for the interval",
+        "Wake a session at its next heartbeat instead of waiting for the interval",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
         ),
@@ -177,23 +177,23 @@ COMMANDS: tuple[Command, ...] = (
     (
         "continuity.state",
         ("task", "show"),
-        "Show the episode of this checkout and what it works on",
+        "Show the episode of this checkout and its task",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "continuity.state.set",
         ("task", "set"),
-        "Say what an episode works on from now on",
+        "Set the task of an episode",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("title", {"metavar": "TITLE", "help": "the task in a few words"}),
-            ("--next", {"help": "what is done next", "metavar": "TEXT"}),
-            ("--scope", {"help": "a path the task is about; may be repeated", "action": "append", "metavar": "PATH"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("title", {"metavar": "TITLE", "help": "the task, in a few words"}),
+            ("--next", {"help": "the next action, in a few words", "metavar": "TEXT"}),
+            ("--scope", {"help": "path that the task is about; may be repeated", "action": "append", "metavar": "PATH"}),
             ROOT,
             FORMAT,
         ),
@@ -201,10 +201,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "continuity.state.next",
         ("task", "next"),
-        "Say what an episode does next in its task",
+        "Set the next action of an episode's task",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("action", {"metavar": "ACTION", "help": "the next action in a few words"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("action", {"metavar": "ACTION", "help": "the next action, in a few words"}),
             ROOT,
             FORMAT,
         ),
@@ -214,7 +214,7 @@ COMMANDS: tuple[Command, ...] = (
         ("task", "done"),
         "End the task of an episode",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
         ),
@@ -222,25 +222,25 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts",
         ("alerts", "list"),
-        "List the notices that concern this session, the most urgent first",
+        "List the notices that concern this session, most urgent first",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--component", {"help": "the component in focus; else the task's scope, else the policy's", "metavar": "COMPONENT"}),
-            ("--owner", {"action": "store_true", "default": None, "help": "also those for the owner alone; not in a model's shell"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--component", {"help": "component to list notices for (default: from the task's scope, else from the policy)", "metavar": "COMPONENT"}),
+            ("--owner", {"action": "store_true", "default": None, "help": "also show notices meant for the owner alone; refused in a model's shell"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "alerts.show",
         ("alerts", "show"),
-        "Show one notice in full, and why it is shown or not",
+        "Show one notice in full, and why lists show or hide it",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--component", {"help": "the component in focus; else the task's scope, else the policy's", "metavar": "COMPONENT"}),
-            ("--owner", {"action": "store_true", "default": None, "help": "also those for the owner alone; not in a model's shell"}),
-            ("slug", {"metavar": "SLUG", "help": "the name of the notice, as lists give it"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--component", {"help": "component to list notices for (default: from the task's scope, else from the policy)", "metavar": "COMPONENT"}),
+            ("--owner", {"action": "store_true", "default": None, "help": "also show notices meant for the owner alone; refused in a model's shell"}),
+            ("slug", {"metavar": "SLUG", "help": "name of the notice, as lists show it"}),
             ROOT,
             FORMAT,
         ),
@@ -248,13 +248,13 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.reminders",
         ("reminders",),
-        "List what is due and still to come, for a person those for the owner alone among it",
+        "List reminders that are due or still to come; a person also sees those meant for the owner alone",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("--component", {"help": "the component in focus; else the task's scope, else the policy's", "metavar": "COMPONENT"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("--component", {"help": "component to list notices for (default: from the task's scope, else from the policy)", "metavar": "COMPONENT"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
@@ -262,19 +262,19 @@ COMMANDS: tuple[Command, ...] = (
         ("alerts", "add"),
         "Leave a notice for the other sessions",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("title", {"metavar": "TITLE", "help": "what it says, in a line"}),
-            ("--component", {"help": "the component it is about", "metavar": "COMPONENT"}),
-            ("--kind", {"help": "what it is, an alert unless said; a lock is placed with majordomus lock place (lock, courtesy, reminder, alert, bug-dep)", "choices": ("lock", "courtesy", "reminder", "alert", "bug-dep"), "metavar": "KIND"}),
-            ("--body", {"help": "more lines, in Markdown", "metavar": "BODY"}),
-            ("--priority", {"help": "0 to 10; 5 unless said, 8 for a bug-dep", "type": int, "metavar": "PRIORITY"}),
-            ("--severity", {"help": "how long it is shown without dates: high 999 days, normal 7, low 3; normal unless said", "choices": ("high", "normal", "low")}),
-            ("--expires", {"help": "YYYY-MM-DD [HH:MM], with which it is over: 2027-01-31 is last shown on the 30th", "metavar": "WHEN"}),
-            ("--fires-on", {"help": "YYYY-MM-DD [HH:MM], with which it begins to be due and shown", "metavar": "WHEN"}),
-            ("--recurring", {"help": "how often it is due again (daily, weekdays, weekly, monthly, yearly)", "choices": ("daily", "weekdays", "weekly", "monthly", "yearly"), "metavar": "RECURRING"}),
-            ("--audience", {"help": "owner keeps it from every text for a model", "choices": ("all", "owner")}),
-            ("--applies-when", {"help": "whom it concerns, such as component == 'billing' or paths matches 'src/**'; all unless said", "metavar": "APPLIES_WHEN"}),
-            ("--ticket", {"help": "the ticket it is about", "metavar": "TICKET"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("title", {"metavar": "TITLE", "help": "what the notice says, in one line"}),
+            ("--component", {"help": "component that the notice is about", "metavar": "COMPONENT"}),
+            ("--kind", {"help": "kind of notice (default: alert); use majordomus lock place for a lock (lock, courtesy, reminder, alert, bug-dep)", "choices": ("lock", "courtesy", "reminder", "alert", "bug-dep"), "metavar": "KIND"}),
+            ("--body", {"help": "further text, in Markdown", "metavar": "BODY"}),
+            ("--priority", {"help": "priority, 0 to 10; higher comes first (default: 5, or 8 for a bug-dep)", "type": int, "metavar": "PRIORITY"}),
+            ("--severity", {"help": "how long a notice without dates is shown: high 999 days, normal 7, low 3 (default: normal)", "choices": ("high", "normal", "low")}),
+            ("--expires", {"help": "when it expires, YYYY-MM-DD [HH:MM], exclusive: with 2027-01-31 it is last shown on the 30th", "metavar": "WHEN"}),
+            ("--fires-on", {"help": "when it becomes due and is first shown, YYYY-MM-DD [HH:MM], inclusive", "metavar": "WHEN"}),
+            ("--recurring", {"help": "how often it becomes due again (daily, weekdays, weekly, monthly, yearly)", "choices": ("daily", "weekdays", "weekly", "monthly", "yearly"), "metavar": "RECURRING"}),
+            ("--audience", {"help": "who may see it: owner keeps it out of every text for a model", "choices": ("all", "owner")}),
+            ("--applies-when", {"help": "condition for whom it concerns, such as component == 'billing' or paths matches 'src/**' (default: everyone)", "metavar": "APPLIES_WHEN"}),
+            ("--ticket", {"help": "ticket that the notice is about", "metavar": "TICKET"}),
             ROOT,
             FORMAT,
         ),
@@ -282,10 +282,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.done",
         ("alerts", "done"),
-        "Set a notice to done, or a recurring one to its next time, once until it is due again",
+        "Mark a notice as done, or move a recurring one to its next date; repeating this before it is due again changes nothing",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("slug", {"metavar": "SLUG", "help": "the name of the notice, or the path of its file"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("slug", {"metavar": "SLUG", "help": "name of the notice, or the path of its file"}),
             ROOT,
             FORMAT,
         ),
@@ -293,10 +293,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.ack",
         ("alerts", "ack"),
-        "Note that this session has read a courtesy or an alert: it is not told it again, and all others are; locks, bug-deps and what is due by a day stay until they are done",
+        "Acknowledge a courtesy or an alert, so that this session is not shown it again; all others still are. Locks, bug-deps and notices with a due date stay until they are done",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("slug", {"metavar": "SLUG", "help": "the name of the notice, or the path of its file"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("slug", {"metavar": "SLUG", "help": "name of the notice, or the path of its file"}),
             ROOT,
             FORMAT,
         ),
@@ -304,10 +304,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.archive",
         ("alerts", "archive"),
-        "Move a notice to the archive, whatever its dates say",
+        "Move a notice to the archive, whatever its dates are",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("slug", {"metavar": "SLUG", "help": "the name of the notice, or the path of its file"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("slug", {"metavar": "SLUG", "help": "name of the notice, or the path of its file"}),
             ROOT,
             FORMAT,
         ),
@@ -315,10 +315,10 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.migrate",
         ("alerts", "migrate"),
-        "Take a reminders list over as notices for the owner; safe to repeat",
+        "Import a Markdown list of reminders as notices for the owner; safe to repeat",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("file", {"metavar": "FILE", "help": "a reminders list in Markdown"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("file", {"metavar": "FILE", "help": "path of a list of reminders in Markdown"}),
             ROOT,
             FORMAT,
         ),
@@ -326,14 +326,14 @@ COMMANDS: tuple[Command, ...] = (
     (
         "lock.place",
         ("lock", "place"),
-        "Place a lock on a component; of several at once one gets it",
+        "Place a lock on a component; if several sessions try at once, one succeeds",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("component", {"metavar": "COMPONENT", "help": "what nobody else is to change meanwhile"}),
-            ("--title", {"help": "why, in a line", "metavar": "TITLE"}),
-            ("--body", {"help": "more lines, in Markdown", "metavar": "BODY"}),
-            ("--ttl", {"help": "minutes from now after which it is over by itself; placed again, a lock of one's own holds until then", "type": int, "metavar": "MINUTES"}),
-            ("--priority", {"help": "0 to 10; 5 unless said", "type": int, "metavar": "PRIORITY"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("component", {"metavar": "COMPONENT", "help": "component that nobody else may change while the lock is held"}),
+            ("--title", {"help": "why you lock it, in one line", "metavar": "TITLE"}),
+            ("--body", {"help": "further text, in Markdown", "metavar": "BODY"}),
+            ("--ttl", {"help": "minutes until the lock expires; placing your own lock again renews it for this long", "type": int, "metavar": "MINUTES"}),
+            ("--priority", {"help": "priority, 0 to 10; higher comes first (default: 5)", "type": int, "metavar": "PRIORITY"}),
             ROOT,
             FORMAT,
         ),
@@ -343,9 +343,9 @@ COMMANDS: tuple[Command, ...] = (
         ("lock", "release"),
         "Release this session's lock on a component",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
-            ("component", {"metavar": "COMPONENT", "help": "what others may change again"}),
-            ("--force", {"action": "store_true", "default": None, "help": "release it although another session holds it"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
+            ("component", {"metavar": "COMPONENT", "help": "component that others may change again"}),
+            ("--force", {"action": "store_true", "default": None, "help": "release the lock even if another session holds it"}),
             ROOT,
             FORMAT,
         ),
@@ -353,23 +353,23 @@ COMMANDS: tuple[Command, ...] = (
     (
         "lock.status",
         ("lock", "status"),
-        "List the locks that stand, with their owners",
+        "List the locks that are held, with their owners",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (
         "lock.audit",
         ("lock", "audit"),
-        "Tell how far each lock names its owner; --strict fails for those that must and do not",
+        "Show how well each lock names its owner; with --strict, fail if a lock that must name one does not",
         (
-            ("--session", {"help": "the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID", "metavar": "ID"}),
+            ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ROOT,
             FORMAT,
-            ("--strict", {"action": "store_true", "help": "exit 1 where a lock does not name its owner and must, 10 where not all was read"}),
+            ("--strict", {"action": "store_true", "help": "exit 1 if a lock that must name its owner does not, 10 if not everything was read"}),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The words of the commands that no server answers; what they do is loaded when one is run."""
+"""The parsers of the commands that no server answers; their code is loaded only when one is run."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _give(parser: Parser, argument: Argument) -> None:
 
 
 def _add_statusline(commands: Commands) -> None:
-    title = "Print one line for the status line of a client, whose JSON comes on standard input"
-    more = "Where no server answers it is the last line known, with its age."
+    title = "Print one line for a client's status line, reading the client's JSON from standard input"
+    more = "If no server answers, this is the last known line, with its age."
     parser = commands.add_parser("statusline", help=title, description=f"{title}. {more}")
     parser.set_defaults(run="statusline.print_statusline")
 
@@ -59,30 +59,35 @@ def _add_statusline(commands: Commands) -> None:
 def _add_hook(commands: Commands) -> None:
     parser = commands.add_parser(
         "hook",
-        help="Answer a hook of a client, whose JSON comes on standard input",
-        description="Answer a hook of a client, whose JSON comes on standard input: one JSON document with what the "
-        "session must read now, or nothing. Events are " + ", ".join(EVENTS) + ", also by the client's own names. "
-        "It ends within 2 seconds and always with exit code 0. The event wake is for a hook with asyncRewake beside "
-        "an interactive session of Claude Code: it sleeps until the brief is due and the session idle, then writes it to "
-        "standard error and exits with 2, which wakes the session.",
+        help="Answer a client's hook, reading the hook's JSON from standard input",
+        description="Answer a client's hook, reading the hook's JSON from standard input. Print one JSON document with "
+        "what the session must read now, or nothing. Events are " + ", ".join(EVENTS) + "; the client's own names "
+        "work too. The command ends within 2 seconds, always with exit code 0. The event wake is for a hook with "
+        "asyncRewake in an interactive session of Claude Code: the command sleeps until the brief is due and the session "
+        "is idle, then writes the brief to standard error and exits with 2, which wakes the session.",
     )
-    parser.add_argument("event", metavar="EVENT", help="which event it is")
+    parser.add_argument("event", metavar="EVENT", help="the event that the hook reports")
     parser.add_argument(
         "--scope",
         choices=("user", "project"),
-        help="with wake: whose settings declare the hook; a session is woken at once only by its project's",
+        help="with wake: whose settings declare the hook; only the project's hook wakes a session at once",
     )
     parser.set_defaults(run="hook.answer_hook")
 
 
 def _add_serve(commands: Commands) -> None:
-    title = "The server: the process that holds the lease of a repository, one at most"
+    title = "Run, find or stop the repository's server, the one process that holds its lease"
     actions = _add_group(commands, "serve", title)
-    _add(actions, "run", "Serve in the foreground until ended, with the log on standard error", "serve.run_server")
+    _add(
+        actions,
+        "run",
+        "Run the server in the foreground until it is stopped, logging to standard error",
+        "serve.run_server",
+    )
     for name, title, run in (
-        ("ensure", "Start the server of this repository unless one answers already", "serve.ensure_server"),
-        ("status", "Tell who holds this repository and where it answers", "serve.show_server"),
-        ("stop", "End the server of this repository; what is under way is answered first", "serve.stop_server"),
+        ("ensure", "Start this repository's server unless one already answers", "serve.ensure_server"),
+        ("status", "Show which server holds this repository and where it answers", "serve.show_server"),
+        ("stop", "Stop this repository's server after it has answered the requests under way", "serve.stop_server"),
     ):
         _give(_add(actions, name, title, run), FORMAT)
 
@@ -97,20 +102,20 @@ def _add_init(commands: Commands) -> None:
         f"Write a policy to edit, {POLICY_FILE}, and print the lines that tell a session what to read first",
         "policies.init",
     )
-    parser.add_argument("--lines", action="store_true", help="print those lines alone, and write nothing")
+    parser.add_argument("--lines", action="store_true", help="only print the lines for sessions; write nothing")
 
 
 def _add_policy(commands: Commands) -> None:
-    actions = _add_group(commands, "policy", "The policy: what a repository decided about its briefs")
+    actions = _add_group(commands, "policy", "Check or show the policy, the repository's own settings for its briefs")
     _add(
         actions,
         "check",
-        "Tell every fault of the policy, with what to write instead; exit 2 where there is one",
+        "List every fault of the policy, with what to write instead; exit 2 if there is one",
         "policies.check_policy",
     )
-    show = "Show the value of every key that is in force, and where it comes from"
+    show = "Show the value in force for every key, and where it comes from"
     _give(_add(actions, "show", show, "policies.show_policy"), FORMAT)
-    title = "Print the JSON Schema of the policy, for editors"
+    title = "Print the JSON Schema of the policy, for use in editors"
     schema = actions.add_parser("schema", help=title, description=title)
     schema.set_defaults(run="policies.print_schema")
 
@@ -119,65 +124,67 @@ def _add_trust(commands: Commands) -> None:
     parser = _add(
         commands,
         "trust",
-        "Let the values count that this policy asks for and that reach outside the repository: a port, a host, a folder elsewhere",
+        "Trust the values in this policy that reach outside the repository: a port, a host, a folder elsewhere",
         "policies.change_trust",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--list", action="store_true", help="tell what the policy asks for and what is trusted, and change nothing"
+        "--list", action="store_true", help="show what the policy asks for and what is trusted; change nothing"
     )
-    what.add_argument("--revoke", action="store_true", help="trust nothing of this repository any longer")
+    what.add_argument("--revoke", action="store_true", help="withdraw all trust from this repository's policy")
 
 
 # ---------------------------------------------------------------- mods, health
 
 
 def _add_capture(commands: Commands) -> None:
-    title = "How briefs reach the sessions of a client by themselves: its mods, put into its folders and taken out"
+    title = "Install or remove the mods that bring briefs to a client's sessions automatically"
     actions = _add_group(commands, "capture", title)
     installing = _add_for_client(
         actions,
         "install",
-        "Put the mods where the client finds them: in a checkout as far as its policy consents, and where it no longer does "
-        "take them out; for all sessions of yours by your word alone",
+        "Install the mods where the client finds them. In a checkout, the policy decides: a mod that it no longer allows is "
+        "removed. For all your sessions (--scope user), no policy is asked",
         "capture.install_mods",
     )
     installing.add_argument(
         "--channel",
         choices=_CHANNEL,
         default="mod",
-        help="hooks prints the settings for a client without mods, and writes nothing",
+        help="mod installs the mods; hooks prints the settings for a client without mods and writes nothing (default: mod)",
     )
     showing = _add_for_client(
         actions,
         "status",
-        "Tell where the mods are, whether they are as written, and whether they load",
+        "Show where the mods are, whether they are unchanged, and whether they load",
         "capture.show_mods",
     )
     _give(showing, FORMAT)
-    removing = _add_for_client(actions, "remove", "Take the mods out, whatever the policy says", "capture.remove_mods")
+    removing = _add_for_client(actions, "remove", "Remove the mods, whatever the policy says", "capture.remove_mods")
     removing.add_argument(
         "--channel",
         choices=_CHANNEL,
         default="mod",
-        help="hooks are taken out of the settings by hand; this tells which files name them",
+        help="mod removes the mods; hooks lists the settings files that name majordomus hooks, which you remove by hand (default: mod)",
     )
 
 
 def _add_for_client(commands: Commands, name: str, title: str, run: str) -> Parser:
     parser = _add(commands, name, title, run)
-    parser.add_argument("--provider", choices=("claude-code",), default="claude-code", help="which client")
+    parser.add_argument(
+        "--provider", choices=("claude-code",), default="claude-code", help="client to use (default: claude-code)"
+    )
     parser.add_argument(
         "--scope",
         choices=("project", "user"),
         default="project",
-        help="for sessions that start in this checkout, or for all sessions of yours",
+        help="project: sessions that start in this checkout; user: all your sessions (default: project)",
     )
     return parser
 
 
 def _add_doctor(commands: Commands) -> None:
     title = (
-        "Look at all that the briefs of this repository rest on, and say what to do; exit 1 where something is broken"
+        "Check everything that this repository's briefs depend on, and say what to do; exit 1 if something is broken"
     )
     _give(_add(commands, "doctor", title, "doctor.show_diagnosis"), FORMAT)

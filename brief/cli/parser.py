@@ -18,45 +18,57 @@ if TYPE_CHECKING:
     from brief.cli.words import Commands
 
 WORDS = """\
-words:
-  episode    one conversation of a coding agent, known by its id
-  task       what an episode works on now, and what it does next
-  checkout   a git work tree: the primary one or a linked one
-  server     the process that holds the lease of a repository, one at most, for
-             all its checkouts
-  board      the episodes of one checkout; peers are the boards of them all
-  section    one part of a brief: state, peers, mesh, integration, derive or
-             alerts
-  status     how far a section was read:
-               read        answered in full
-               partial     some of it could not be read
-               unread      nobody was asked or nobody answered, which is not the
-                           same as nothing there
-               undeclared  nothing is set up to ask
-  notice     a Markdown file that sessions leave each other: lock, courtesy,
-             reminder, alert, bug-dep
-  wake       the prompt that the schedule queues for an idle session
-  heartbeat  the regular call of a session's mod to the server
+terms:
+  session     one conversation with a coding agent
+  episode     the record of a session: its id, process, checkout, branch and
+              state
+  task        what an episode is working on, and its next action
+  checkout    a git work tree, primary or linked
+  repository  every checkout of one git folder
+  clone       a copy of the repository with the same root commits, but its own
+              git folder
+  server      the process that holds the lease of a repository; there is at most
+              one, and it serves every checkout
+  board       the episodes of one checkout
+  peers       the boards of every checkout, of other clones on this machine and
+              of other machines on the mesh
+  section     one part of a brief: state, peers, mesh, integration, derive or
+              alerts
+  status      how much of a section was read:
+                read        the section was answered in full
+                partial     some of it could not be read
+                unread      nobody was asked or nobody answered; this does not
+                            mean that nothing is there
+                undeclared  nothing is set up to ask
+  notice      a Markdown file that sessions leave each other: a lock, courtesy,
+              reminder, alert or bug-dep
+  wake        the prompt that the schedule queues for an idle session
+  heartbeat   the regular call in which a session's mod reports the session's
+              state and receives its line and at most one prompt
+  channel     the way a brief reaches a session, such as a mod or a hook
 
 exit codes:
-  0 answered; 1 failed; 2 a word or a value that cannot be used;
-  10 answered, but not all was read (with --strict); 12 gave up waiting
+  0   answered
+  1   failed
+  2   unknown word, or a value that cannot be used
+  10  answered, but not everything was read (with --strict)
+  12  gave up waiting
 
 start with:
-  majordomus brief    what a session must know here; reading needs no set-up
-  majordomus init     write a policy to edit, and say what to do next
-  majordomus doctor   check what briefs rest on
+  majordomus brief    print what a session needs to know; needs no set-up
+  majordomus init     write a policy to edit, and show the next step
+  majordomus doctor   check everything that briefs depend on
 """
 
 GROUPS = {
-    "peers": "Who else is here",
-    "episode": "The conversations of coding agents in this repository",
-    "task": "What an episode works on now",
-    "queue": "The branches that wait to be merged",
-    "derive": "The lock that lets one checkout at a time run what all of them share",
-    "lock": "What nobody else is to change meanwhile, held by one session at a time",
-    "alerts": "The notices that sessions leave each other",
-    "wake": "The prompts by which idle sessions are briefed",
+    "peers": "Show who else works in this repository, and announce what you will change",
+    "episode": "List, open or close episodes, the conversations with coding agents",
+    "task": "Show or set what an episode is working on",
+    "queue": "Show the branches that wait to be merged",
+    "derive": "Show the derive lock, which lets one checkout at a time run what all checkouts share",
+    "lock": "Place, release or list locks; a lock names what only one session may change",
+    "alerts": "List and manage the notices that sessions leave each other",
+    "wake": "List, pause or request wakes, the prompts that brief idle sessions",
 }
 
 

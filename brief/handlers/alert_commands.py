@@ -44,39 +44,43 @@ BUG_DEP_PRIORITY = 8
 class AddInputs(SessionInputs):
     """The notice to leave for others."""
 
-    title: Words = Field(description="what it says, in a line")
-    component: str | None = Field(default=None, max_length=200, description="the component it is about")
+    title: Words = Field(description="what the notice says, in one line")
+    component: str | None = Field(default=None, max_length=200, description="component that the notice is about")
     kind: Kind = Field(
-        default=Kind.ALERT, description="what it is, an alert unless said; a lock is placed with majordomus lock place"
+        default=Kind.ALERT, description="kind of notice (default: alert); use majordomus lock place for a lock"
     )
-    body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
-    priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said, 8 for a bug-dep")
+    body: str = Field(default="", max_length=100_000, description="further text, in Markdown")
+    priority: int | None = Field(
+        default=None, ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5, or 8 for a bug-dep)"
+    )
     severity: Severity | None = Field(
         default=None,
-        description="how long it is shown without dates: high 999 days, normal 7, low 3; normal unless said",
+        description="how long a notice without dates is shown: high 999 days, normal 7, low 3 (default: normal)",
     )
     expires: str | None = Field(
         default=None,
         max_length=40,
-        description="YYYY-MM-DD [HH:MM], with which it is over: 2027-01-31 is last shown on the 30th",
+        description="when it expires, YYYY-MM-DD [HH:MM], exclusive: with 2027-01-31 it is last shown on the 30th",
     )
     fires_on: str | None = Field(
-        default=None, max_length=40, description="YYYY-MM-DD [HH:MM], with which it begins to be due and shown"
+        default=None, max_length=40, description="when it becomes due and is first shown, YYYY-MM-DD [HH:MM], inclusive"
     )
-    recurring: Recurring | None = Field(default=None, description="how often it is due again")
-    audience: Audience | None = Field(default=None, description="owner keeps it from every text for a model")
+    recurring: Recurring | None = Field(default=None, description="how often it becomes due again")
+    audience: Audience | None = Field(
+        default=None, description="who may see it: owner keeps it out of every text for a model"
+    )
     applies_when: str | None = Field(
         default=None,
         max_length=1_000,
-        description="whom it concerns, such as component == 'billing' or paths matches 'src/**'; all unless said",
+        description="condition for whom it concerns, such as component == 'billing' or paths matches 'src/**' (default: everyone)",
     )
-    ticket: str | None = Field(default=None, max_length=200, description="the ticket it is about")
+    ticket: str | None = Field(default=None, max_length=200, description="ticket that the notice is about")
 
 
 class NoticeInputs(SessionInputs):
     """The notice that is meant."""
 
-    slug: Words = Field(max_length=4_000, description="the name of the notice, or the path of its file")
+    slug: Words = Field(max_length=4_000, description="name of the notice, or the path of its file")
 
 
 class Noticed(Wire):

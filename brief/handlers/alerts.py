@@ -33,26 +33,32 @@ class AlertsInputs(SessionInputs):
     """For whom the notices are judged."""
 
     component: str | None = Field(
-        default=None, max_length=200, description="the component in focus; else the task's scope, else the policy's"
+        default=None,
+        max_length=200,
+        description="component to list notices for (default: from the task's scope, else from the policy)",
     )
 
 
 class ListInputs(AlertsInputs):
     """For whom they are judged, and whether those for the owner alone are among them."""
 
-    owner: OwnerFlag = Field(default=False, description="also those for the owner alone; not in a model's shell")
+    owner: OwnerFlag = Field(
+        default=False, description="also show notices meant for the owner alone; refused in a model's shell"
+    )
 
 
 class RemindersInputs(AlertsInputs):
     """For whom they are judged, and whether those for the owner alone are among them."""
 
-    owner: OwnerByDefault = Field(default=False, description="also those for the owner alone; not in a model's shell")
+    owner: OwnerByDefault = Field(
+        default=False, description="also show notices meant for the owner alone; never shown in a model's shell"
+    )
 
 
 class ShowInputs(ListInputs):
     """Which notice."""
 
-    slug: Words = Field(max_length=250, description="the name of the notice, as lists give it")
+    slug: Words = Field(max_length=250, description="name of the notice, as lists show it")
 
 
 class NoticeInFull(Wire):

@@ -27,15 +27,23 @@ _MEDIA = {"json": "application/json"}
 class BriefInputs(SessionInputs):
     """Which brief, and in which form."""
 
-    format: Form = Field(default="json", description="text for a person, json, prompt for a model, or the one line")
+    format: Form = Field(
+        default="json",
+        description="output format: text for a person, json, prompt for a model, or line for the one-line brief",
+    )
     section: tuple[SectionName, ...] = Field(
         default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
     )
-    budget: int | None = Field(default=None, ge=1, le=1_000_000, description="leave out rows to fit into so many bytes")
-    width: int | None = Field(
-        default=None, ge=0, le=10_000, description="break lines between words at so many columns, and cut the one line"
+    budget: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="leave out rows so that the brief fits into this many bytes"
     )
-    local: bool = Field(default=False, description="compose here and ask no other server")
+    width: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="wrap lines between words, and cut the one-line brief, at this many columns",
+    )
+    local: bool = Field(default=False, description="answer from this server alone and ask no other")
 
 
 async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:

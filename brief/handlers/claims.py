@@ -22,12 +22,15 @@ _MOST_PAIRS = 3
 class AnnounceInputs(SessionInputs):
     """What an episode intends, and where."""
 
-    intent: Words = Field(description="what is about to be done, in a few words")
+    intent: Words = Field(description="what you are about to do, in a few words")
     scope: tuple[str, ...] = Field(
-        default=(), description="a path it is about, a folder for all in it, or src/*.py; may be repeated"
+        default=(),
+        description="file, folder (and everything in it) or pattern such as src/*.py that you will change; may be repeated",
     )
     name: str = Field(
-        default=DEFAULT_NAME, max_length=40, description="what this claim is called; the same name replaces"
+        default=DEFAULT_NAME,
+        max_length=40,
+        description=f"name of this claim; replaces a claim of the same name (default: {DEFAULT_NAME})",
     )
 
 
@@ -35,7 +38,7 @@ class ReleaseInputs(SessionInputs):
     """Which claim is released."""
 
     name: Annotated[str | None, Positional()] = Field(
-        default=None, max_length=40, description="the claim that ends; else every one of the episode"
+        default=None, max_length=40, description="claim to withdraw (default: every claim of the episode)"
     )
 
 

@@ -29,24 +29,43 @@ UNKNOWN_PROVIDER = "unknown"
 class OpenInputs(SessionInputs):
     """The episode to open."""
 
-    provider: str = Field(default=UNKNOWN_PROVIDER, max_length=40, description="whose agent it is, as in claude-code")
-    state: EpisodeState = Field(default=EpisodeState.UNKNOWN, description="what it does now")
-    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+    provider: str = Field(
+        default=UNKNOWN_PROVIDER,
+        max_length=40,
+        description="coding agent that runs the session, such as claude-code (default: unknown)",
+    )
+    state: EpisodeState = Field(
+        default=EpisodeState.UNKNOWN, description="what the session is doing now (default: unknown)"
+    )
+    pid: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**31 - 1,
+        description="number of the session's process; the episode ends when this process is gone",
+    )
 
 
 class CloseInputs(SessionInputs):
     """The episode to close."""
 
-    reason: str = Field(default="closed by command", min_length=1, max_length=200, description="why it ends")
+    reason: str = Field(
+        default="closed by command",
+        min_length=1,
+        max_length=200,
+        description="why the episode ends (default: closed by command)",
+    )
     pid: int | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="the client that ends it: it goes on in another that shows it too"
+        default=None,
+        ge=1,
+        le=2**31 - 1,
+        description="process number of the client that ends it; the episode stays open if another client also shows it",
     )
 
 
 class ListInputs(Inputs):
     """Which episodes to list."""
 
-    closed: bool = Field(default=False, description=f"list the last {MOST_CLOSED} closed ones too")
+    closed: bool = Field(default=False, description=f"also list the {MOST_CLOSED} most recently closed episodes")
 
 
 class OneEpisode(Wire):

@@ -41,17 +41,24 @@ log = logging.getLogger(__name__)
 class MindedInputs(Inputs):
     """A session that a mod minds, and what is known of its client."""
 
-    session: str = Field(min_length=1, max_length=200, description="the id of the session")
-    provider: str = Field(default="claude-code", max_length=40, description="whose agent it is")
-    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+    session: str = Field(min_length=1, max_length=200, description="id of the session")
+    provider: str = Field(default="claude-code", max_length=40, description="coding agent that runs the session")
+    pid: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**31 - 1,
+        description="number of the session's process; the episode ends when this process is gone",
+    )
 
 
 class HeartbeatInputs(MindedInputs):
     """What a session does now."""
 
-    state: Literal["busy", "idle", "waiting"] = Field(description="waiting: a permission or a question is open")
-    width: int | None = Field(default=None, ge=0, le=10_000, description="columns for the line")
-    draft: bool = Field(default=False, description="something stands in the prompt box")
+    state: Literal["busy", "idle", "waiting"] = Field(
+        description="what the session is doing; waiting means that a permission or a question is open"
+    )
+    width: int | None = Field(default=None, ge=0, le=10_000, description="most columns that the line may take")
+    draft: bool = Field(default=False, description="whether the prompt box holds a draft")
     scope: Scope = Field(default="project", description="where the mod is installed")
 
 
@@ -72,10 +79,12 @@ class HeartbeatAnswer(Wire):
 class OutcomeInputs(Inputs):
     """What became of a prompt that a heartbeat handed out."""
 
-    session: str = Field(min_length=1, max_length=200, description="the id of the session")
-    prompt: str = Field(min_length=1, max_length=200, description="the id of the prompt")
-    outcome: Outcome = Field(description="dropped: the person had pressed Esc; held: a draft is in the box")
-    reason: str | None = Field(default=None, max_length=200, description="what the client said")
+    session: str = Field(min_length=1, max_length=200, description="id of the session")
+    prompt: str = Field(min_length=1, max_length=200, description="id of the prompt")
+    outcome: Outcome = Field(
+        description="what became of the prompt; dropped: the person had pressed Esc; held: the prompt box holds a draft"
+    )
+    reason: str | None = Field(default=None, max_length=200, description="the client's own explanation")
 
 
 class Recorded(Wire):
@@ -88,7 +97,7 @@ class Recorded(Wire):
 class PromptInputs(MindedInputs):
     """A prompt that is about to be sent; its text is nobody's business here."""
 
-    human: bool = Field(default=True, description="whether a person wrote it")
+    human: bool = Field(default=True, description="whether a person wrote the prompt")
 
 
 class Attached(Wire):

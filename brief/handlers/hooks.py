@@ -28,13 +28,22 @@ class HookInputs(SessionInputs):
     """An event of a session, as its client told it."""
 
     event: Literal["session-start", "user-prompt-submit", "stop", "session-end"] = Field(
-        description="what happens: at the first two the session reads something"
+        description="what happened; only at the first two does the session read the answer"
     )
-    source: str | None = Field(default=None, max_length=100, description="how it starts: startup, resume, compact ...")
-    reason: str | None = Field(default=None, max_length=100, description="why it ends")
+    source: str | None = Field(
+        default=None, max_length=100, description="how the session starts: startup, resume, compact ..."
+    )
+    reason: str | None = Field(default=None, max_length=100, description="why the session ends")
     speaker: Literal["person", "client", "wake"] = Field(default="person", description="who wrote the prompt")
-    provider: str = Field(default="unknown", max_length=40, description="whose agent it is, as in claude-code")
-    pid: int | None = Field(default=None, ge=1, le=2**31 - 1, description="the process it lives and dies with")
+    provider: str = Field(
+        default="unknown", max_length=40, description="coding agent that runs the session, such as claude-code"
+    )
+    pid: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**31 - 1,
+        description="number of the session's process; the episode ends when this process is gone",
+    )
     channel: Literal["hook", "mod"] = Field(
         default="hook", description="how the answer reaches the session; a hook is silent where a mod just spoke"
     )

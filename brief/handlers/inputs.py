@@ -24,7 +24,7 @@ class Inputs(BaseModel):
 
     root: str = Field(
         default=PRIMARY,
-        description="a folder of the checkout that is meant; the server's primary checkout where none is named",
+        description="any folder in the checkout to use (default: the server's primary checkout)",
         json_schema_extra=lambda schema: schema.pop("default", None),  # type: ignore[arg-type]  # what it returns is not used
     )
 
@@ -45,7 +45,7 @@ class SessionInputs(Inputs):
         default=None,
         min_length=1,
         max_length=200,
-        description="the id of the episode that is meant; else CLAUDE_CODE_SESSION_ID",
+        description="id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)",
     )
 
 

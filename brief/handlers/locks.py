@@ -35,23 +35,25 @@ FOR_THE_OWNER = "its text is for the owner alone"
 class PlaceInputs(SessionInputs):
     """The lock that is asked for."""
 
-    component: Words = Field(max_length=200, description="what nobody else is to change meanwhile")
-    title: str | None = Field(default=None, max_length=200, description="why, in a line")
-    body: str = Field(default="", max_length=100_000, description="more lines, in Markdown")
+    component: Words = Field(max_length=200, description="component that nobody else may change while the lock is held")
+    title: str | None = Field(default=None, max_length=200, description="why you lock it, in one line")
+    body: str = Field(default="", max_length=100_000, description="further text, in Markdown")
     ttl: int | None = Field(
         default=None,
         ge=1,
         le=525_600,
-        description="minutes from now after which it is over by itself; placed again, a lock of one's own holds until then",
+        description="minutes until the lock expires; placing your own lock again renews it for this long",
     )
-    priority: int | None = Field(default=None, ge=0, le=10, description="0 to 10; 5 unless said")
+    priority: int | None = Field(
+        default=None, ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5)"
+    )
 
 
 class ReleaseInputs(SessionInputs):
     """The lock to release."""
 
-    component: Words = Field(max_length=200, description="what others may change again")
-    force: bool = Field(default=False, description="release it although another session holds it")
+    component: Words = Field(max_length=200, description="component that others may change again")
+    force: bool = Field(default=False, description="release the lock even if another session holds it")
 
 
 class LocksInputs(SessionInputs):

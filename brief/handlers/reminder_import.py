@@ -18,7 +18,7 @@ from brief.support.zone import zone
 class MigrateInputs(SessionInputs):
     """The list of reminders to take over."""
 
-    file: FileName = Field(max_length=4_000, description="a reminders list in Markdown")
+    file: FileName = Field(max_length=4_000, description="path of a list of reminders in Markdown")
 
 
 class Taken(Wire):

@@ -19,7 +19,7 @@ class SectionInputs(SessionInputs):
 class PeersInputs(SectionInputs):
     """Which checkout asks who else is here, and whether other servers are asked too."""
 
-    local: bool = Field(default=False, description="tell the boards of this server alone, the caller's own among them")
+    local: bool = Field(default=False, description="list the boards of this server alone, including the caller's own")
 
 
 async def list_peers(service: RepositoryService, asked: PeersInputs) -> Section:

@@ -18,15 +18,15 @@ from brief.support.daemon_threads import in_thread
 class SetInputs(SessionInputs):
     """What an episode works on from now on."""
 
-    title: Words = Field(description="the task in a few words")
-    next: str | None = Field(default=None, description="what is done next")
-    scope: tuple[str, ...] = Field(default=(), description="a path the task is about; may be repeated")
+    title: Words = Field(description="the task, in a few words")
+    next: str | None = Field(default=None, description="the next action, in a few words")
+    scope: tuple[str, ...] = Field(default=(), description="path that the task is about; may be repeated")
 
 
 class NextInputs(SessionInputs):
     """What an episode does next."""
 
-    action: Words = Field(description="the next action in a few words")
+    action: Words = Field(description="the next action, in a few words")
 
 
 class DoneInputs(SessionInputs):

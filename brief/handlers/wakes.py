@@ -28,13 +28,17 @@ from brief.support.daemon_threads import in_thread
 class WakesInputs(Inputs):
     """The wakes of every open session of the repository."""
 
-    counts: bool = Field(default=False, description="also what was counted of each: wakes, skips, and what it was told")
+    counts: bool = Field(
+        default=False, description="also show the counts of each session: wakes, skips, and what it was told"
+    )
 
 
 class PauseInputs(SessionInputs):
     """Whose wakes are meant."""
 
-    repository: bool = Field(default=False, description="every session of the repository, whichever is named")
+    repository: bool = Field(
+        default=False, description="apply to every session of the repository, whichever session is named"
+    )
 
 
 class WakeInputs(SessionInputs):

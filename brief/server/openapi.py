@@ -21,14 +21,14 @@ _FORM = (
         "name": "format",
         "in": "query",
         "required": False,
-        "description": "the answer as JSON, or as text for a person",
+        "description": "format of the answer: json, or text for a person",
         "schema": {"enum": ["json", "text"], "default": "json", "type": "string"},
     },
     {
         "name": "width",
         "in": "query",
         "required": False,
-        "description": "break the lines of text between words at so many columns",
+        "description": "wrap text between words at this many columns",
         "schema": {"type": "integer", "minimum": 0, "maximum": 10_000},
     },
 )
@@ -64,8 +64,8 @@ def _operation(capability: Capability, references: References) -> dict[str, Any]
         "parameters": [] if capability.output is Rendered else list(_FORM),
         "responses": {
             "200": {"description": "The answer", "content": content},
-            "400": {"description": "The call cannot be understood, and why", "content": problem},
-            "default": {"description": "The call is not answered, and why", "content": problem},
+            "400": {"description": "The request is invalid; the error says why", "content": problem},
+            "default": {"description": "The request failed; the error says why", "content": problem},
         },
     }
     if capability.http.method == "GET":

@@ -43,10 +43,11 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser().parse_args(["--help"])
     printed = capfd.readouterr().out
-    words = ["episode", "task", "checkout", "server", "board", "section", "status", "notice", "unread", "undeclared"]
+    words = ["session", "episode", "task", "checkout", "repository", "clone", "server", "board", "peers", "section"]
+    words += ["status", "notice", "wake", "heartbeat", "channel", "unread", "undeclared"]
     for word in words:
         assert f" {word} " in printed
-    assert "10 answered, but not all was read" in printed
+    assert "10  answered, but not everything was read" in printed
 
 
 @pytest.mark.parametrize(

@@ -384,7 +384,7 @@ def test_the_description_tells_the_shape_of_a_brief(held: Lab) -> None:
     assert "text/plain" in content
     parameters = {p["name"]: p for p in document["paths"]["/api/v1/brief"]["get"]["parameters"]}
     assert parameters["root"]["required"] is False
-    assert "the server's primary checkout where none is named" in parameters["root"]["description"]
+    assert "default: the server's primary checkout" in parameters["root"]["description"]
     assert parameters["format"]["schema"]["enum"] == ["text", "json", "prompt", "line"]
 
 
