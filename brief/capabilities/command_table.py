@@ -1,4 +1,4 @@
-"""The fast path's table of commands, generated from the capabilities as the text of `brief/fastpath/command_table.py`."""
+"""Generates `brief/fastpath/command_table.py`, the fast path's table of commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS: dict[str, Entry] = {
 '''
 
 _BESIDE = ("root", "local", "format")
-"""Fields that are no options of a single command: each has the first and the last, and `local` is HTTP's."""
+"""Fields that are not listed as a command's own options: every command has the first and the last; `local` is HTTP's."""
 
 
 def command_table() -> str:

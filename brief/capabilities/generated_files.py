@@ -1,4 +1,4 @@
-"""The files of the checkout that are generated: `scripts/make-files` writes them, and a test finds drift."""
+"""The generated files of the checkout: `scripts/make-files` writes them, and a test fails if one is out of date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.core.policy.policy_files import allow_list, schema_json, skeleton
 
 
 def brief_schema() -> str:
-    """The JSON Schema of a brief as this version writes it."""
+    """Return the JSON Schema of a brief as this version writes it."""
     return schema_text(Brief, SCHEMA, "serialization")
 
 
@@ -24,4 +24,4 @@ FILES: Mapping[str, Callable[[], str]] = {
     "policy/skeleton.yaml": skeleton,
     "policy/allow.txt": allow_list,
 }
-"""Each file by its path in the checkout, and the function that makes its text."""
+"""The path of each file in the checkout, and the function that generates its text."""

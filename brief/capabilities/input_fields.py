@@ -1,4 +1,4 @@
-"""What the fields of an input are as words of a command: their types, choices and marks."""
+"""Reads the types, choices and marks of input fields, from which the command line is generated."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Mark = TypeVar("Mark")
 
 
 def find_mark(field: FieldInfo, mark: type[Mark]) -> Mark | None:
-    """The mark of this type that the field carries; None where it carries none."""
+    """Return the field's mark of this type, or None if it has none."""
     return next((one for one in field.metadata if isinstance(one, mark)), None)
 
 
 def has_mark(field: FieldInfo, mark: type) -> bool:
-    """Whether the field carries a mark of this type."""
+    """Whether the field has a mark of this type."""
     return find_mark(field, mark) is not None
 
 
 def is_repeatable(field: FieldInfo) -> bool:
-    """Whether the option may be given several times."""
+    """Whether the option may be repeated."""
     return get_origin(_without_none(field.annotation)) is tuple
 
 
@@ -32,7 +32,7 @@ def value_type(field: FieldInfo) -> Any:
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
-    """The values of a type that has only a few; none where any value is allowed."""
+    """The allowed values of a type; empty if any value is allowed."""
     if get_origin(kind) is Literal:
         return get_args(kind)
     return tuple(member.value for member in kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else ()

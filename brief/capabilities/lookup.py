@@ -1,4 +1,4 @@
-"""One capability by its id, of which only its own part of the table is loaded."""
+"""Finds one capability by its id, loading only the module that declares it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULES = {
 
 
 def find_capability(identity: str) -> Capability:
-    """The capability of this id, which must be one of the table's."""
+    """Return the capability with this id; the id must be in the table."""
     name = _MODULES[identity.partition(".")[0]]
     declared: tuple[Capability, ...] = getattr(import_module(f"brief.capabilities.{name}"), name.upper())
     return next(one for one in declared if one.id == identity)

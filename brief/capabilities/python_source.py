@@ -1,4 +1,4 @@
-"""Values as the generated modules spell them."""
+"""Writes values as Python source for the generated modules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 
 def source_of(value: object) -> str:
-    """A value as Python source: text in double quotes, tuples and mappings of such values, and types by name."""
+    """Return a value as Python source: text in double quotes, types by name, and tuples and mappings of these."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""The one declaration: every capability once. Routes, OpenAPI and commands are made from this table."""
+"""The table that declares every capability once. Routes, OpenAPI and commands are generated from it."""
 
 from __future__ import annotations
 

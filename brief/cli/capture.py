@@ -1,4 +1,4 @@
-"""`capture install|status|remove`: the mods that carry briefs into a client, and the hooks for one without mods."""
+"""`capture install|status|remove`: the mods that bring briefs to a client, and the hooks for a client without mods."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 
 
 def install_mods(args: argparse.Namespace) -> int:
-    """Put the mods where the client finds them, or print the hooks."""
+    """Install the mods where the client finds them, or print the settings for hooks."""
     if args.channel == "hooks":
         say(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
@@ -65,7 +65,7 @@ def install_mods(args: argparse.Namespace) -> int:
 
 
 def _forbidden(place: Place, policy: Policy | None) -> str | None:
-    """Why a policy does not let the mod be at its place; None where it does, and where none is asked."""
+    """Say why the policy forbids the mod; None if it allows it, or if no policy is asked."""
     return None if policy is None else switch_reason(policy, place.mod.policy_key)
 
 
@@ -74,7 +74,7 @@ def _content(place: Place) -> Files:
 
 
 def _ignore_lines(places: Iterable[Place]) -> str:
-    """What to put into .gitignore, since a mod names this machine's own command."""
+    """Return the lines for .gitignore; a mod names this machine's own command, so git must not track it."""
     lines = "".join(f"    /{'/'.join((*place.steps, place.name))}/\n" for place in places)
     return f"Keep it out of git, since it names a program of this machine; in .gitignore or .git/info/exclude:\n\n{lines}\n"
 
@@ -83,7 +83,7 @@ def _ignore_lines(places: Iterable[Place]) -> str:
 
 
 def remove_mods(args: argparse.Namespace) -> int:
-    """Take the mods out, or tell which settings name hooks."""
+    """Remove the mods, or report which settings name hooks."""
     here = _around(args)
     if args.channel == "hooks":
         return _tell_of_hooks(args, here)
@@ -93,7 +93,7 @@ def remove_mods(args: argparse.Namespace) -> int:
 
 
 def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
-    """Say which settings name hooks of ours; raises UsageError where any does, MajordomusError where one cannot be read."""
+    """Report that no settings file names our hooks; raises UsageError if one does, MajordomusError if one is unreadable."""
     named = find_hook_settings(args.provider, here.root if here else None)
     unread = [f"{one.path} {one.unread}" for one in named if one.unread is not None]
     if unread:
@@ -106,7 +106,7 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
 
 
 def show_mods(args: argparse.Namespace) -> int:
-    """Tell where the mods are, and what the client makes of them."""
+    """Show where the mods are, and whether the client loads them."""
     here = _around(args)
     status = CaptureStatus(
         mods=tuple(_mod_status(args, place, here) for place in _places(args, here)),
@@ -117,7 +117,7 @@ def show_mods(args: argparse.Namespace) -> int:
 
 
 def _mod_status(args: argparse.Namespace, place: Place, here: Located | None) -> ModStatus:
-    """What is told of one place. What the client makes of it is asked only where it is ours."""
+    """Return the status of one place. The client is asked about a mod only if the mod is ours."""
     found = find(place)
     root = here.root if here else None
     folder = args.root if args.root is not None else current_folder()
@@ -128,7 +128,7 @@ def _mod_status(args: argparse.Namespace, place: Place, here: Located | None) ->
 
 
 def _off(place: Place, here: Located | None) -> str | None:
-    """Why the mod does not act in this checkout; None where it does, or where there is none to act in."""
+    """Say why the mod does nothing in this checkout; None if it does act, or if there is no checkout."""
     if here is None:
         return None
     needs_trust = place.scope is Scope.USER and not Trust.of_person(here.common_dir).trusted(here.common_dir, *WAKING)
@@ -137,7 +137,7 @@ def _off(place: Place, here: Located | None) -> str | None:
 
 
 def _around(args: argparse.Namespace) -> Located | None:
-    """The checkout, which what is installed for the person does without."""
+    """Return the checkout; a mod that is installed for the person needs none."""
     try:
         return located(args)
     except RepositoryError:

@@ -1,4 +1,4 @@
-"""Which checkout a command is about."""
+"""Finds the checkout that a command is about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from brief.git.ownership import accept_by_git, accept_root_by_git
 
 
 def located(args: argparse.Namespace) -> Located:
-    """The checkout that was named, or the one around the current folder; raises RepositoryError."""
+    """Return the checkout that `--root` names, else the one around the current folder; raises RepositoryError."""
     try:
         here = _accepted(args.root if args.root is not None else current_folder())
     except NotLocatedError as fault:
@@ -23,7 +23,7 @@ def located(args: argparse.Namespace) -> Located:
 
 
 def _accepted(folder: str) -> Located:
-    """The checkout around a folder, also one of another user that git accepts; raises NotLocatedError."""
+    """Return the checkout around a folder, even another user's if git accepts it; raises NotLocatedError."""
     try:
         return locate(folder)
     except ForeignCheckoutError as fault:

@@ -1,4 +1,4 @@
-"""`doctor`: whether all that the briefs of this repository rest on is well."""
+"""`doctor`: checks everything that the briefs of this repository depend on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from brief.support.wall_clock import utc_now
 
 
 def show_diagnosis(args: argparse.Namespace) -> int:
-    """Print the diagnosis; the exit code tells whether anything is broken."""
+    """Print the diagnosis and exit 1 if anything is broken."""
     here, absence = _place(args)
     diagnosis = examine(here, absence, utc_now())
     as_json = args.format == "json"

@@ -1,4 +1,4 @@
-"""`hook EVENT`: what the fast path leaves of it, where no server answers."""
+"""`hook EVENT` when the fast path cannot answer it because no server does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from brief.support.delivery import Delivery, Reached, delivering
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
 
 END_SECONDS = 0.2
-"""What is left to render and print when the sections are due."""
+"""Seconds kept to render and print after the deadline of the sections."""
 
 
 def answer_hook(args: argparse.Namespace) -> int:
@@ -32,11 +32,12 @@ def answer_hook(args: argparse.Namespace) -> int:
 
 
 def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
-    """What the session must read, composed by this process, and what notes that it was read.
+    """Return the text that the session must read, and a function that records that it was read.
 
-    A server in a git folder that only git accepts is asked here. At the start of a session a server is started, not waited for.
+    The text is composed by this process, except that a server in a git folder that only git accepts is asked here. When a
+    session starts, a server is started but not waited for.
     """
-    # What goes wrong beside the text stands in a server's log; a command has none, and a client shows what it prints.
+    # A server logs other errors. A command has no log, and the client would show whatever it prints.
     logging.getLogger("brief").addHandler(logging.NullHandler())
     if accept_by_git(call.here.common_dir, call.here.root):
         with contextlib.suppress(NoServerError, ValueError):
@@ -55,7 +56,7 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
 
 
 def _start_server(call: Call) -> None:
-    """Start one where the repository has a policy and that wants it so; where it cannot, the text says why none answers."""
+    """Start a server if the repository's policy asks for it. If that fails, the text says why no server answers."""
     policy = read_policy(call.here.root)
     if policy.status in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
         with contextlib.suppress(UnprovenStateError):  # the text says whose it is

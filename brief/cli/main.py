@@ -1,4 +1,4 @@
-"""The whole command: it reads the words, loads what the command named needs, and tells a fault."""
+"""The entry point behind the fast path: parses the arguments, loads the named command, and reports errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the command that `words` make; a fault is a sentence on standard error and an exit code."""
+    """Run the command given by `words`; an error prints a sentence to standard error and sets the exit code."""
     if not words:  # nobody knows yet what there is
         say(parser().format_help())
         return USAGE
@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def find_action(name: str) -> Callable[[argparse.Namespace], int]:
-    """The function that a command runs, by its name `module.function` in this package; its module is loaded only here."""
+    """Import and return a command's function by its name, `module.function` in this package."""
     module, _, function = name.partition(".")
     action: Callable[[argparse.Namespace], int] = getattr(import_module(f"brief.cli.{module}"), function)
     return action

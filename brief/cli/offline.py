@@ -1,4 +1,4 @@
-"""The service of a command that found no server: it answers once, and every answer says why."""
+"""Answers a command without a server: the service answers once, and its answer says why no server did."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from brief.support.wall_clock import utc_now
 
 
 def why_alone(here: Located, absence: str) -> str:
-    """Why no server answered: where the state folder is not proven to be the user's own, none is started either."""
+    """Say why no server answered; if the state folder is not proven to be the user's own, none is started either."""
     try:
         refuse_unproven(state_dir(here.common_dir))
     except UnprovenStateError as fault:
@@ -26,7 +26,7 @@ def why_alone(here: Located, absence: str) -> str:
 
 
 def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
-    """A service that knows what the last server stored, and whose answers say why no server gave them."""
+    """Return a service that reads what the last server stored and says in its answers why no server gave them."""
     absence = why_alone(here, absence)
 
     def identity(root: str) -> AnsweredBy:

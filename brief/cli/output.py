@@ -1,4 +1,4 @@
-"""What a person sees: answers on standard output, faults on standard error, nothing that steers a terminal."""
+"""Prints answers to standard output and errors to standard error, without terminal control characters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Print an answer in UTF-8, whatever the locale."""
+    """Print an answer as UTF-8, whatever the locale."""
     put(text.encode("utf-8", "backslashreplace"))
 
 
 def paged(text: str) -> str:
-    """The text for a person; a terminal would break its lines in the midst of words."""
+    """Wrap text between words for a person, since a terminal would break its lines inside words."""
     columns = terminal_columns()
     if columns is None:
         return text
@@ -27,7 +27,7 @@ def paged(text: str) -> str:
 
 
 def complain(fault: MajordomusError) -> int:
-    """Print a fault, a line for each of its lines, and give the exit code that it means."""
+    """Print an error, one line for each of its lines, and return its exit code."""
     from brief.core.text.sanitize import clean  # noqa: PLC0415 - most commands end without a fault
 
     for line in fault.sentence.splitlines() or [type(fault).__name__]:

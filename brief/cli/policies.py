@@ -1,4 +1,4 @@
-"""`policy`, `trust` and `init`: what a repository and its person decided."""
+"""`policy`, `trust` and `init`: the settings of a repository, and what the person trusts in them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _lines(root: str) -> str:
 
 
 def _next_step(root: str) -> str:
-    """What it takes from here until sessions are briefed by themselves."""
+    """Return the next step towards briefing sessions automatically."""
     policy = read_policy(root)
     if policy.is_unread:
         return f"{UNREAD}: {SEE_CHECK}\n"
@@ -66,7 +66,7 @@ def _next_step(root: str) -> str:
 
 
 def check_policy(args: argparse.Namespace) -> int:
-    """Tell every fault of the policy."""
+    """List every fault of the policy."""
     policy = checked(read_policy(located(args).root))
     nothing = "nothing to check, there is none and the defaults apply; majordomus init writes one"
     say(f"{POLICY_FILE}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
@@ -74,7 +74,7 @@ def check_policy(args: argparse.Namespace) -> int:
 
 
 def show_policy(args: argparse.Namespace) -> int:
-    """Show the value of every key that is in force."""
+    """Show the value in force for every key."""
     policy = read_policy(located(args).root)
     rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
     if args.format == "json":
@@ -119,7 +119,7 @@ def print_schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every actio
 
 
 def change_trust(args: argparse.Namespace) -> int:
-    """Trust what the policy asks for, list it, or trust nothing any longer."""
+    """Trust what the policy asks for, list it, or withdraw all trust."""
     here = located(args)
     policy = read_policy(here.root)
     if args.revoke:

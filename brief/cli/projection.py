@@ -1,4 +1,4 @@
-"""The capabilities as commands: the answer is asked of the server, and told as text or JSON."""
+"""Runs a capability as a command: asks the server, and prints the answer as text or JSON."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from brief.server.ensure import Ensured, ensure
 from brief.support.state_folder import refuse_unproven
 
 ENDS = 503
-"""The status of a server that ends or has no room: it did nothing of what was asked."""
+"""The HTTP status of a server that is stopping or overloaded; it has not acted on the request."""
 
 SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
 class RefusedError(MajordomusError):
-    """What the server said of a call it did not answer."""
+    """The server refused the call; the message is the server's own."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.error)
@@ -45,7 +45,7 @@ class RefusedError(MajordomusError):
 
 
 def run_capability(args: argparse.Namespace) -> int:
-    """Ask, print, and give the exit code."""
+    """Ask, print the answer, and return the exit code."""
     capability = find_capability(args.capability)
     here = located(args)
     asked = _asked(capability, args, here)
@@ -59,14 +59,14 @@ def run_capability(args: argparse.Namespace) -> int:
 
 
 def _tell_stay(ensured: Ensured) -> None:
-    """Tell that the command is answered by an outdated server, and why that one stays."""
+    """Report that an outdated server answers the command, and why it keeps running."""
     if ensured.stays is not None:
         outdated = clean(str(ensured.status.get("outdated")), 400)
         tell(f"the server is {outdated}; it stays until it is idle ({ensured.stays})")
 
 
 def _text(capability: Capability, answer: Wire) -> str:
-    """The answer for a person; a brief has its width already, and its JSON no last line break."""
+    """Return the answer as text. A brief is already wrapped; only its final line break may be missing."""
     text = capability.text(answer)
     return text.removesuffix("\n") + "\n" if isinstance(answer, Rendered) else paged(text)
 
@@ -86,7 +86,7 @@ def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> d
 
 
 def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
-    """Whether what is for the owner alone is shown; raises UsageError where a model's shell asks for it."""
+    """Whether to show what is meant for the owner alone; raises UsageError if a model's shell asks for it."""
     if asked and is_models_shell():
         raise UsageError(
             f"--{name} shows what is for the owner alone, and CLAUDECODE says that this is the shell of a model; "
@@ -96,7 +96,7 @@ def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
 
 
 def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:
-    """Raise UsageError for a value that the input refuses, before anything is started or asked."""
+    """Raise UsageError for a value that the input model rejects, before a server is started or asked."""
     try:
         capability.input.model_validate(asked)
     except ValidationError as fault:
@@ -130,14 +130,14 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
 
 
 def _unanswered(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
-    """What can be read without a server; raises NoServerError for what is in a server's memory alone."""
+    """Answer without a server; raises NoServerError for what only a server holds in memory."""
     if capability.in_memory:
         raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(why_alone(here, absence), 1_000)}")
     return _alone(capability, here, asked, absence)
 
 
 def _understood(capability: Capability, answer: fast.Answer) -> Wire:
-    """What the server said; raises RefusedError, or ValidationError where it is of no known shape."""
+    """Parse the server's answer; raises RefusedError, or ValidationError if its shape is unknown."""
     if answer.status != 200:
         raise RefusedError(Problem.model_validate_json(answer.body))
     if capability.output is Rendered:
@@ -161,7 +161,7 @@ def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any
 
 
 def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
-    """The answer of this process by itself, which says so. A brief tells of each source; all else needs the state folder."""
+    """Answer in this process, and say so. Everything but a brief, which reports on each source, needs the state folder."""
     if capability.output is not Rendered:
         refuse_unproven(leases.state_dir(here.common_dir))
 

@@ -17,7 +17,7 @@ from brief.server import ensure as ensuring
 
 
 def run_server(args: argparse.Namespace) -> int:
-    """Serve in the foreground until ended."""
+    """Run the server in the foreground until it is stopped."""
     from brief.server.__main__ import main as serve  # noqa: PLC0415 - slow, and the other commands need none of it
 
     here = located(args)
@@ -28,7 +28,7 @@ def run_server(args: argparse.Namespace) -> int:
 
 
 def ensure_server(args: argparse.Namespace) -> int:
-    """Start the server unless one answers already."""
+    """Start the server unless one already answers."""
     ensured = ensuring.ensure(located(args))
     first = "started: " if ensured.started else "already there: "
     last = "" if ensured.stays is None else f"it stays until it is idle ({ensured.stays})\n"
@@ -36,7 +36,7 @@ def ensure_server(args: argparse.Namespace) -> int:
 
 
 def show_server(args: argparse.Namespace) -> int:
-    """Tell who holds the repository."""
+    """Show which server holds the repository."""
     status, why = ensuring.ping(located(args))
     if status is None:
         raise NoServerError(f"serve status unread: {why}")
@@ -44,7 +44,7 @@ def show_server(args: argparse.Namespace) -> int:
 
 
 def stop_server(args: argparse.Namespace) -> int:
-    """End the server."""
+    """Stop the server."""
     status = ensuring.stop(located(args))
     if status is None:
         say("null\n" if args.format == "json" else "nothing to stop: no server holds this repository\n")

@@ -1,4 +1,4 @@
-"""`statusline`: what the fast path leaves of it."""
+"""`statusline` when the fast path cannot print it."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from brief.git.ownership import accept_by_git
 
 
 def print_statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
-    """Print the line; git is asked whether it accepts a git folder of somebody else."""
+    """Print the line, asking git whether it accepts a git folder that another user owns."""
     return statusline(accept_by_git)

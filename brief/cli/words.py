@@ -1,4 +1,4 @@
-"""The words of the whole command: how they are read, and how a mistake in them is told."""
+"""The argument parser of the whole command, and the sentences for its usage errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - argparse has no public name for it
-    """Where commands are added."""
+    """The collection of subparsers to which commands are added."""
 
 _MOST_TOLD = 80
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes whole words alone, and tells a mistake in one sentence with the nearest word that is known."""
+    """Accepts no abbreviations, and reports a usage error in one sentence with the nearest known word."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **options})
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # argparse overloads it for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Read the words; one that is left over is told by the command whose options it missed."""
+        """Parse the arguments; the command that does not know an argument reports it."""
         read, left = super().parse_known_args(args, namespace)
         if left:
             options = [option for action in self._actions for option in action.option_strings]
@@ -42,18 +42,18 @@ class Parser(argparse.ArgumentParser):
         return read, left
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - help is asked for, so it is an answer
-        """Print the help as every answer is printed; raises OutputError."""
+        """Print the help in the same way as every answer; raises OutputError."""
         put(self.format_help().encode("utf-8", "backslashreplace"))
 
     def error(self, message: str) -> NoReturn:
-        """Exit 2 with the sentence."""
+        """Print the sentence and exit 2."""
         from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
 
         tell(clean(wire(f"{self._missing(message) or _sentence(message)}; see {self.prog} --help"), 2_000))
         self.exit(USAGE)
 
     def _missing(self, message: str) -> str | None:
-        """The sentence where the word is missing that names a command, which argparse tells without naming any."""
+        """Return the sentence for a missing command name, which lists the commands; argparse's own sentence does not."""
         for action in self._actions:
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
                 return f"{action.metavar} is missing; known are {', '.join(action.choices)}"
@@ -61,13 +61,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def _is_blank(value: object) -> bool:
-    """Whether a value was given, and is or holds nothing but white space."""
+    """Whether a given value, or one value of a list, is nothing but white space."""
     values = value if isinstance(value, list) else [value]
     return any(isinstance(one, str) and not one.strip() for one in values)
 
 
 def _sentence(message: str) -> str:
-    """The sentence of argparse, or a shorter one where it lists every choice."""
+    """Return argparse's sentence, reworded and shortened where it would list every choice."""
     found = re.search(r"invalid choice: (['\"])(.*)\1 \(choose from (.*)\)", message, re.DOTALL)
     if found is not None:
         return _unknown(found[2], re.findall(r"[\w-]+", found[3]))
