@@ -1,1 +1,1 @@
-"""What majordomus costs, measured side by side with what it is compared to."""
+"""Measures what majordomus costs, side by side with the programs it is compared to."""

@@ -25,7 +25,7 @@ GROUPS: dict[str, Callable[[int], Iterator[Row]]] = {
 
 
 def main() -> int:
-    """Measure the groups that were asked for; exit 0 whatever was measured."""
+    """Measure the requested groups; exit 0 whatever the results."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures what majordomus costs.")
     parser.add_argument(
         "--only", action="append", choices=[*GROUPS], metavar="NAME", help="one of " + ", ".join(GROUPS)

@@ -1,4 +1,4 @@
-"""Notices: read from their folder, told in the block of a prompt, and carried there by the hook."""
+"""Measures notices: reading their folder, the block in a prompt, and the hook that delivers it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ HOOK = "hook user-prompt-submit"
 BARE = "python -c pass"
 
 REALISTIC = {"lock": 2, "bug-dep": 2, "reminder": 6, "alert": 12, "courtesy": 8}
-"""Thirty notices as the sessions of a day leave them."""
+"""Thirty notices, as sessions leave them in a day."""
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """Reading a folder, the size of a block, the hook."""
+    """Measure reading a folder, the size of a block, and the hook."""
     yield from _reading(200, runs)
     yield from _reading(10_000, max(3, runs // 6))
     yield _size_of_block()
@@ -77,7 +77,7 @@ def _median(work: Callable[[], object], runs: int) -> float:
 
 
 def _size_of_block() -> Row:
-    """The block of thirty notices beside the same notices with six lines of their bodies each."""
+    """Compare the block of thirty notices with the same notices shown with six body lines each."""
     shown = _shown()
     told = len(block(shown, Settings().alerts.block_characters).encode())
     in_full = sum(len("\n".join([line_of(each), *body_of(each), ""]).encode()) for each in shown)
@@ -97,7 +97,7 @@ def _shown() -> list[Shown]:
 
 
 def _hook(count: int, runs: int) -> Row:
-    """The hook of a prompt, with the server up and so many notices."""
+    """Measure the hook of a prompt with a running server and this many notices."""
     with Scene(notices=count) as scene:
         scene.serve()
         setting = Setting(scene.env, str(scene.status_json()))

@@ -1,4 +1,4 @@
-"""Commands where no server runs: the whole command starts, and composes by itself what it is asked."""
+"""Measures commands without a server: the whole command starts and composes its own answer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bench.spawning import Setting, interleaved
 BARE = "python -c pass"
 COMMANDS = ("brief", "task show", "policy show", "--help")
 MOST = 12
-"""How many times a bare interpreter each may take."""
+"""The most that a command may take, as a multiple of a bare interpreter."""
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """One row a command."""
+    """Return one row for each command."""
     commands = {f"majordomus {words}": [COMMAND, *words.split()] for words in COMMANDS}
     with Scene(worktrees=3, notices=5) as scene, contextlib.chdir(scene.repo):
         bare = {BARE: [sys.executable, "-c", "pass"]}

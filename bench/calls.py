@@ -1,4 +1,4 @@
-"""GET /brief over the Unix socket: unchanged, composed anew, and the first one of a server."""
+"""Measures GET /brief over the Unix socket: unchanged, composed anew, and a server's first answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.scene import Scene
 
 UNCHANGED_MS = 1.2
 RATES = {1: 800.0, 4: 1_200.0}
-"""Answers a second, by clients that ask at once."""
+"""Required answers per second, by the number of concurrent clients."""
 
 RECOMPOSED_MS = 8.0
 COLD_MS = 150.0
@@ -23,7 +23,7 @@ WORLD = "20 worktrees, 200 notices"
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """A server with 20 worktrees and 200 notices, called by clients that keep their connection."""
+    """Measure a server with 20 worktrees and 200 notices, whose clients keep their connections open."""
     with Scene(worktrees=20, notices=200) as scene:
         yield _cold(scene, max(3, runs // 6))
         scene.serve()
@@ -53,7 +53,7 @@ def _unchanged(path: str, target: str, form: str, runs: int) -> Row:
 
 
 def _rate(scene: Scene, target: str, form: str, clients: int) -> Row:
-    """Answers a second, and the CPU that the server spent on each, which other work on the machine changes little."""
+    """Measure answers per second, and the server's CPU time per answer, which other load on the machine hardly changes."""
     server, seconds = scene.server, 3.0
     before = server.cpu_ms()
     rate = throughput(scene.lease["socket"], target, clients, seconds)
@@ -70,7 +70,7 @@ def _recomposed(scene: Scene, path: str, target: str, form: str, runs: int) -> R
 
 
 def gather(runs: int) -> Iterator[Row]:
-    """The boards of 118 worktrees, a session on each."""
+    """Measure the boards of 118 worktrees with one session each."""
     with Scene(worktrees=118, notices=1, files=5) as scene:
         scene.serve()
         scene.open_sessions(118)
@@ -84,7 +84,7 @@ def gather(runs: int) -> Iterator[Row]:
 
 
 def crowd(runs: int) -> Iterator[Row]:
-    """One of 1,000 sessions asks for its brief: what a look will stand on."""
+    """Measure the brief of one session among 1,000, on which its heartbeat depends."""
     with Scene(worktrees=20, notices=20) as scene:
         scene.serve()
         session = scene.open_sessions(1_000)[500]

@@ -1,4 +1,4 @@
-"""A client that keeps its connection to a server, as thin as Python has it, so that the server is what is measured."""
+"""A keep-alive client that does as little as Python allows, so that the time measured is the server's."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _LENGTH = b"content-length: "
 
 
 def get(target: str) -> bytes:
-    """The request for what stands below `/api/v1`."""
+    """Return the GET request for a path below `/api/v1`."""
     return f"GET /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\n\r\n".encode()
 
 
 def post(target: str, **fields: object) -> bytes:
-    """The request that tells these fields as JSON."""
+    """Return the POST request with these fields as JSON."""
     body = json.dumps(fields).encode()
     head = f"POST /api/v1{target} HTTP/1.1\r\nhost: majordomus\r\ncontent-type: application/json\r\n"
     return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 
 
 class Client:
-    """One connection over a Unix socket, which is kept for every request."""
+    """One Unix socket connection, kept open for every request."""
 
     def __init__(self, path: str) -> None:
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -37,7 +37,7 @@ class Client:
         self._connection.connect(path)
 
     def ask(self, request: bytes) -> float:
-        """Ask and read the whole answer; milliseconds. Raises RuntimeError for an answer other than 200."""
+        """Send a request, read the whole answer and return the milliseconds. Raises RuntimeError unless the status is 200."""
         begun = time.perf_counter()
         self._connection.sendall(request)
         received = self._connection.recv(262_144)
@@ -58,7 +58,7 @@ class Client:
 
 
 def _missing(received: bytes) -> int:
-    """How many bytes of the body have not come yet."""
+    """Return how many bytes of the body are still to come."""
     head, _, body = received.partition(_END)
     if not head.startswith(b"HTTP/1.1 200"):
         raise RuntimeError(received.decode("utf-8", "replace"))
@@ -67,7 +67,7 @@ def _missing(received: bytes) -> int:
 
 
 def median_get(path: str, target: str, count: int, before: Callable[[int], object] = lambda _: None) -> float:
-    """The median of `count` calls, in milliseconds; `before` each is done what `before` does, with its number."""
+    """Return the median of `count` calls in milliseconds; `before` runs before each call, with the call's number."""
     request = get(target)
     with Client(path) as client:
         client.ask(request)
@@ -79,14 +79,14 @@ def median_get(path: str, target: str, count: int, before: Callable[[int], objec
 
 
 def throughput(path: str, target: str, clients: int, seconds: float) -> float:
-    """Answers a second to so many clients, each a process of its own and never without a question."""
+    """Return answers per second for this many clients, each a process that always has a request under way."""
     argv = [sys.executable, "-m", "bench.client", path, target, str(seconds)]
     started = [subprocess.Popen(argv, stdout=subprocess.PIPE) for _ in range(clients)]
     return sum(float(process.communicate()[0]) for process in started)
 
 
 def _rate(path: str, target: str, seconds: float) -> float:
-    """Answers a second to this process alone."""
+    """Return answers per second for this process alone."""
     request = get(target)
     with Client(path) as client:
         client.ask(request)

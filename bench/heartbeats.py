@@ -1,4 +1,4 @@
-"""A thousand sessions that are minded by mods: what a heartbeat costs, and how late the wakes come into their outboxes."""
+"""Measures a thousand sessions with mods: the cost of a heartbeat, and how late wakes enter the outboxes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORLD = f"{SESSIONS:,} sessions in 20 worktrees, 20 notices"
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """Looks while no wake is due; wakes that are due at the same time, then such that are spread over a minute."""
+    """Measure heartbeats while no wake is due, wakes due at the same time, and wakes spread over a minute."""
     yield from _heartbeats(runs)
     yield _changing(runs, "the same, another state each time", "")
     yield _changing(runs, "the same, with synchronous=FULL for every write", FULL)
@@ -62,7 +62,7 @@ def _heartbeats(runs: int) -> Iterator[Row]:
 
 
 def _changing(runs: int, name: str, patch: str) -> Row:
-    """Heartbeats each of which stores another state, by a server that ran `patch` first."""
+    """Measure heartbeats that each store a changed state, on a server that ran `patch` first."""
     with Scene(worktrees=20, notices=20, policy=DAILY) as scene, scene.patched(patch):
         idle, busy = _requests(scene), _requests(scene, "busy")
         with Client(scene.lease["socket"]) as client:
@@ -75,7 +75,7 @@ def _changing(runs: int, name: str, patch: str) -> Row:
 
 
 def _requests(scene: Scene, state: str = "idle") -> list[bytes]:
-    """The heartbeat of each session."""
+    """Return the heartbeat request of each session."""
     roots = scene.roots
     return [
         post(
@@ -90,7 +90,7 @@ def _requests(scene: Scene, state: str = "idle") -> list[bytes]:
 
 
 def _wakes(when: str, *, at_once: bool) -> Row:
-    """How late the wakes of all sessions were, by the server's own moments: when each was due, and when it was queued."""
+    """Measure how late all wakes were, from the server's own times: when each was due and when it was queued."""
     with Scene(worktrees=20, notices=20, policy=OFF if at_once else ON) as scene:
         scene.env[MINUTE_OF_TESTS] = str(MINUTE_SECONDS)
         scene.serve()
@@ -111,7 +111,7 @@ def _wakes(when: str, *, at_once: bool) -> Row:
 
 
 def _begin(scene: Scene, seconds: float) -> None:
-    """The first heartbeat of every session, spread over so many seconds."""
+    """Send the first heartbeat of every session, spread over this many seconds."""
     begun = time.monotonic()
     with Client(scene.lease["socket"]) as client:
         for number, request in enumerate(_requests(scene)):
@@ -120,7 +120,7 @@ def _begin(scene: Scene, seconds: float) -> None:
 
 
 def _late(scene: Scene, due: dict[str, datetime]) -> list[float]:
-    """Seconds between the moment each session's first wake was due and the moment it was queued."""
+    """Return, for each session, the seconds from when its first wake was due to when it was queued."""
     end = time.monotonic() + PATIENCE_SECONDS
     time.sleep(max(0.0, (max(due.values()) - datetime.now(UTC)).total_seconds()) + LATE_SECONDS)
     while len(queued := _queued(scene)) < len(due):
@@ -131,7 +131,7 @@ def _late(scene: Scene, due: dict[str, datetime]) -> list[float]:
 
 
 def _queued(scene: Scene) -> dict[str, datetime]:
-    """When the wake of each session that has one was queued."""
+    """Return when each session's wake was queued, for the sessions that have one."""
     return {
         one["session"]: datetime.fromisoformat(line["last"])
         for one in _wakes_of(scene)

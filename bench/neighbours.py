@@ -71,7 +71,7 @@ def _settle(scene: Scene, clones: int) -> None:
 
 
 def _gathered(scene: Scene, count: int) -> list[float]:
-    """Milliseconds of so many briefs, each for which every neighbour is asked anew."""
+    """Return the milliseconds of this many briefs, each of which asks every neighbour anew."""
     request = get("/brief?" + urlencode({"root": str(scene.repo)}))
     spent = []
     with Client(scene.lease["socket"]) as client:

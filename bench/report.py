@@ -1,4 +1,4 @@
-"""What was measured, as rows of a Markdown table."""
+"""Formats results as rows of a Markdown table."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Row:
     met: bool | None = None
 
     def cells(self) -> tuple[str, ...]:
-        """The row as texts, the last one the verdict."""
+        """Return the cells of the row; the last is the verdict."""
         verdict = {True: "ok", False: "**MISSED**", None: ""}[self.met]
         return self.work, self.measured, self.beside, self.must, verdict
 
 
 def heading() -> str:
-    """The first lines of the table."""
+    """Return the head of the table."""
     return f"{_line(HEAD)}\n{_line('---' for _ in HEAD)}"
 
 
 def line(row: Row) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     return _line(row.cells())
 
 
@@ -45,7 +45,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def machine() -> str:
-    """The machine and the programs that were measured on it, in one line."""
+    """Describe the machine and the measured programs in one line."""
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
@@ -54,7 +54,7 @@ def machine() -> str:
 
 
 def _processor() -> str:
-    """What the processor calls itself; on a system that does not say, no more than its kind."""
+    """Return the processor's name, or only its architecture if the system does not give the name."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             named = [text.partition(":")[2].strip() for text in file if text.startswith("model name")]
@@ -64,5 +64,5 @@ def _processor() -> str:
 
 
 def ms(value: float) -> str:
-    """Milliseconds, with as many digits as tell something."""
+    """Format milliseconds with only the significant digits."""
     return f"{value:.2f} ms" if value < 10 else f"{value:,.1f} ms" if value < 100 else f"{value:,.0f} ms"

@@ -1,4 +1,4 @@
-"""The repositories that are measured: real ones, with worktrees, notices, sessions, and the server of each."""
+"""The measured repositories: real ones with worktrees, notices, sessions and a server each."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Scene(Lab):
             (self.active / f"notice-{number}.md").write_text(_notice(number))
 
     def serve(self) -> None:
-        """Start the server, unless it runs."""
+        """Start the server unless it is running."""
         done = self.majordomus("serve", "ensure")
         if done.returncode != 0:
             raise RuntimeError(f"serve ensure: {done.stderr}")
 
     @contextlib.contextmanager
     def patched(self, patch: str) -> Iterator[None]:
-        """A server that ran `patch` first, for as long as the block runs."""
+        """Run a server that first ran `patch`, for the duration of the block."""
         run = "import sys\nfrom brief.server.__main__ import main\nsys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
         argv = [sys.executable, "-P", "-c", f"{patch}\n{run}", self.common_dir, str(self.repo)]
         with subprocess.Popen(argv, env=self.env, cwd="/", start_new_session=True) as process:
@@ -67,7 +67,7 @@ class Scene(Lab):
                 process.terminate()
 
     def stop(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self.majordomus("serve", "stop")
 
     def ask(self, path: str, **params: str) -> Any:
@@ -76,11 +76,11 @@ class Scene(Lab):
 
     @property
     def roots(self) -> list[Path]:
-        """Every checkout, the primary one first."""
+        """Return every checkout, the primary one first."""
         return [self.repo, *sorted(self.base.glob("tree-*"))]
 
     def open_sessions(self, count: int) -> list[str]:
-        """Open so many episodes, spread over the checkouts; their ids."""
+        """Open this many episodes, spread over the checkouts, and return their ids."""
         roots, ids = self.roots, [session_id(number) for number in range(count)]
         for number, session in enumerate(ids):
             body = {"root": str(roots[number % len(roots)]), "session": session, "provider": "claude-code"}
@@ -91,7 +91,7 @@ class Scene(Lab):
 
     @property
     def lease(self) -> dict[str, Any]:
-        """What the server says of itself in its lease."""
+        """Return what the server's lease says about it."""
         told: dict[str, Any] = json.loads((self.state / "lease.json").read_text())
         return told
 
@@ -105,12 +105,12 @@ class Scene(Lab):
         os.utime(self.active / "notice-0.md")
 
     def recompose(self) -> None:
-        """Have the server compose a brief anew."""
+        """Make the server compose a brief anew."""
         self.touch_notice()
         self.ask("/brief")
 
     def status_json(self) -> Path:
-        """The JSON that Claude Code gives to a status line command, in a file."""
+        """Return a file with the JSON that Claude Code gives to a status line command."""
         path = self.base / "status.json"
         path.write_text(json.dumps(_status(str(self.repo))))
         return path
@@ -135,12 +135,12 @@ class Server:
 
 
 def session_id(number: int) -> str:
-    """The id of one of many sessions."""
+    """Return the id of the session with this number."""
     return str(uuid.UUID(int=number + 1, version=4))
 
 
 def write_policy(root: Path, text: str) -> None:
-    """Let a checkout have that policy from now on."""
+    """Write this policy into a checkout."""
     path = root / POLICY_FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

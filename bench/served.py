@@ -1,4 +1,4 @@
-"""Commands that a running server answers, beside a bare interpreter."""
+"""Measures commands that a running server answers, next to a bare interpreter."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bench.spawning import Setting, interleaved
 BARE = "python -c pass"
 COMMANDS = ("peers list", "alerts list", "lock status", "task show", "task set fix-login")
 MOST = 2.5
-"""How many times a bare interpreter each may take."""
+"""The most that a command may take, as a multiple of a bare interpreter."""
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """One row a command, in a repository with 20 sessions and 20 notices."""
+    """Return one row for each command, in a repository with 20 sessions and 20 notices."""
     with Scene(worktrees=3, notices=20) as scene, contextlib.chdir(scene.repo):
         scene.serve()
         scene.open_sessions(20)

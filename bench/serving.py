@@ -1,4 +1,4 @@
-"""The server itself: how soon it answers, and what it costs while nobody asks."""
+"""Measures the server: the time to its first answer, and its cost while idle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IMPORTS = "import starlette, uvicorn"
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """Start, then memory and CPU of a server with 20 worktrees and 200 notices."""
+    """Measure the start, memory and CPU time of a server with 20 worktrees and 200 notices."""
     with Scene(worktrees=20, notices=200) as scene:
         yield _start(scene, max(3, runs // 6))
         scene.serve()
@@ -39,7 +39,7 @@ def rows(runs: int) -> Iterator[Row]:
 
 
 def _start(scene: Scene, starts: int) -> Row:
-    """From the start of the process to its first whole answer, beside the imports that no such server can do without."""
+    """Measure from process start to the first whole answer, next to the imports that any such server needs."""
     first, cpu, imports = [], [], []
     for _ in range(starts):
         begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Processes started, waited for and weighed, several kinds of them in turn so that all see the same machine."""
+"""Starts and times processes, alternating between commands so that all meet the same conditions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WARM_UP = 2
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every process of a comparison is given: its environment, and the file on its standard input."""
+    """The environment and the standard input file of every process in a comparison."""
 
     env: Mapping[str, str]
     stdin: str = os.devnull
@@ -21,14 +21,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Wall time, and the time of all processors in the process and what it waited for, in milliseconds."""
+    """Milliseconds of wall time, and of CPU time of the process and the children it waited for."""
 
     wall: float
     cpu: float
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], setting: Setting, runs: int) -> dict[str, Spent]:
-    """The medians of each command, run in turn (ABAB) after warm-ups that do not count."""
+    """Return the medians of each command, run alternately (ABAB) after uncounted warm-ups."""
     spent: dict[str, list[Spent]] = {name: [] for name in commands}
     for number in range(runs + WARM_UP):
         for name, argv in commands.items():
@@ -44,7 +44,7 @@ def median(spent: Sequence[Spent]) -> Spent:
 
 
 def at_once(argv: Sequence[str], setting: Setting, count: int) -> Spent:
-    """The command started `count` times at once: from the first start to the last end, and the CPU of them all."""
+    """Start the command `count` times at once; return the time from first start to last end, and the total CPU time."""
     begun = time.perf_counter()
     started = [_start(argv, setting) for _ in range(count)]
     cpu = sum(_ended(pid, argv) for pid in started)
@@ -61,7 +61,7 @@ def _start(argv: Sequence[str], setting: Setting) -> int:
 
 
 def _ended(pid: int, argv: Sequence[str]) -> float:
-    """Wait for a process; the seconds of CPU it took. What failed was not what should be measured."""
+    """Wait for a process and return its CPU seconds. A failed process is an error, since its time means nothing."""
     _, status, used = os.wait4(pid, 0)
     if status != 0:
         raise RuntimeError(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")

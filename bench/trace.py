@@ -12,7 +12,7 @@ SERVED, ALONE = 1_000, 20
 
 
 def rows(_runs: int) -> Iterator[Row]:
-    """Refreshes by a server that composes each anew, then by commands that compose for themselves."""
+    """Measure refreshes by a server that composes each anew, then by commands that compose without a server."""
     with Scene(notices=1, files=20) as scene:
         bait(scene)
         plain = _left(scene, 1, lambda: scene.git("status"))
@@ -29,7 +29,7 @@ def rows(_runs: int) -> Iterator[Row]:
 
 
 def _left(scene: Scene, times: int, refresh: Callable[[], object]) -> int:
-    """How many traces so many refreshes leave, each on an index made stale before."""
+    """Count the traces that this many refreshes leave, each on an index that was made stale first."""
     with traces(scene) as left:
         for number in range(times):
             make_stale(scene, number)

@@ -25,13 +25,15 @@ from brief.support.wall_clock import utc_now
 from brief.trust import WAKING, Trust
 
 STARTS_IN = """\
-The client looks for it in the folder a session starts in alone: in a subdirectory or another worktree it is not loaded.
-Where you work in several, capture install --scope user serves them all; majordomus trust then lets it wake sessions here.
+The client loads the mod only in the folder a session starts in, not in a subdirectory or another worktree.
+If you work in several, run capture install --scope user, which covers them all.
+majordomus trust then lets the mod wake sessions here.
 """
 FOR_ALL = """\
-Every session of yours loads it, and it is silent where a repository has no policy.
-It wakes sessions only where that says session.brief_on_interval: true and you allow it: majordomus trust, once in each.
-Where a checkout has the mod too, yours is loaded in its place.
+Every session of yours loads the mod; in a repository without a policy it stays silent.
+It wakes sessions only where the policy says session.brief_on_interval: true and you allow it.
+To allow it, run majordomus trust once in each repository.
+Where a checkout has the mod too, yours is loaded instead.
 """
 
 
@@ -76,7 +78,7 @@ def _content(place: Place) -> Files:
 def _ignore_lines(places: Iterable[Place]) -> str:
     """Return the lines for .gitignore; a mod names this machine's own command, so git must not track it."""
     lines = "".join(f"    /{'/'.join((*place.steps, place.name))}/\n" for place in places)
-    return f"Keep it out of git, since it names a program of this machine; in .gitignore or .git/info/exclude:\n\n{lines}\n"
+    return f"Keep the mod out of git, since it names a program of this machine. Add to .gitignore or .git/info/exclude:\n\n{lines}\n"
 
 
 # ---------------------------------------------------------------- remove, status

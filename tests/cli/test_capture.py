@@ -26,7 +26,7 @@ def test_project_scope(lab: Lab) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"majordomus-brief: written: {lab.repo / PATH}\n")
     assert f"    /{PATH}/\n" in done.stdout
-    assert "in the folder a session starts in alone" in done.stdout
+    assert "only in the folder a session starts in" in done.stdout
     assert "capture install --scope user" in done.stdout
     assert (lab.repo / PATH / "hooks/register.ts").is_file()
     assert not list(lab.repo.rglob("settings*.json"))
