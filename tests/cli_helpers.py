@@ -1,4 +1,4 @@
-"""What commands tell of one repository, each as its own process and within the time that it may take."""
+"""Runs commands about one repository, each in its own process and within its time limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from sandbox import Lab
 
 ANSWERED_S = 2.5
-"""How long a command may take where a server is silent; a process that takes longer fails its test."""
+"""The time limit of a command whose server is silent; a process that takes longer fails its test."""
 
 HOOKED_S = 1.0
 
@@ -29,7 +29,7 @@ def command(lab: Lab, *words: str, seconds: float = ANSWERED_S, stdin: str = "")
 
 
 def brief(lab: Lab, **named: Any) -> dict[str, Any]:
-    """The brief that a command prints."""
+    """Return the brief that a command prints."""
     done = command(lab, "brief", "--format", "json", **named)
     assert (done.returncode, done.stderr) == (0, "")
     told: dict[str, Any] = json.loads(done.stdout)
@@ -37,13 +37,13 @@ def brief(lab: Lab, **named: Any) -> dict[str, Any]:
 
 
 def section(told: dict[str, Any], name: str) -> dict[str, Any]:
-    """One section of a brief."""
+    """Return one section of a brief."""
     found: dict[str, Any] = next(one for one in told["sections"] if one["name"] == name)
     return found
 
 
 def hooked(lab: Lab, event: str) -> str:
-    """What a session reads at an event of its client."""
+    """Return what a session reads at an event of its client."""
     done = command(lab, "hook", event, seconds=HOOKED_S, stdin=json.dumps({"session_id": "s", "cwd": str(lab.repo)}))
     assert (done.returncode, done.stderr) == (0, "")
     context: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""

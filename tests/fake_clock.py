@@ -24,12 +24,12 @@ class Clocked(Woken):
         self._traveller = traveller
 
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
-        """So many minutes go by for everybody."""
+        """Let this many minutes pass for everybody."""
         super().after(minutes, set_by=set_by)
         self._traveller.move_to(self.clock.now)
 
     async def seen(self, session: str = ANN) -> None:
-        """A session is idle."""
+        """Make a session idle."""
         episode = {one.episode.id for one in self.board.known()}
         if session not in episode:
             await asyncio.to_thread(self.look, session=session)

@@ -11,38 +11,38 @@ from typing import Any
 import pytest
 
 FOREIGN = 54_321
-"""A user who is nobody's account."""
+"""A user id that belongs to no account."""
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to another user")
 
 
 def link(victim: Path, elsewhere: Path) -> None:
-    """What was there lies at another place, and a link names it."""
+    """Move the content elsewhere and put a link to it in its place."""
     shutil.move(victim, elsewhere)
     victim.symlink_to(elsewhere)
 
 
 def dangling_link(victim: Path, elsewhere: Path) -> None:
-    """A link names a place where nothing is yet, which whoever opens it to write would make."""
+    """Put a dangling link there; opening it for writing would create its target."""
     _remove(victim)
     victim.symlink_to(elsewhere)
 
 
 def pipe(victim: Path, elsewhere: Path) -> None:
-    """A pipe, at which whoever opens it to read waits."""
+    """Put a pipe there; opening it for reading blocks."""
     _remove(victim)
     os.mkfifo(victim, 0o600)
 
 
 def other_kind(victim: Path, elsewhere: Path) -> None:
-    """A file where a folder should be, or the other way round."""
+    """Put a file where a folder should be, or the other way round."""
     is_folder = victim.is_dir()
     _remove(victim)
     victim.touch(0o600) if is_folder else victim.mkdir(0o700)
 
 
 def foreign(victim: Path, elsewhere: Path) -> None:
-    """Another user's, whom every mode lets in."""
+    """Give it to another user, with a mode that lets everybody in."""
     os.chmod(victim, 0o777 if victim.is_dir() else 0o666)
     os.chown(victim, FOREIGN, FOREIGN)
 
@@ -58,12 +58,12 @@ FORM_PARAMS: list[Any] = [pytest.param(name, marks=needs_root if name == "foreig
 
 
 def widen(victim: Path) -> None:
-    """Let everybody write it."""
+    """Make it writable by everybody."""
     victim.chmod(0o777 if victim.is_dir() else 0o666)
 
 
 def snapshot(folder: Path) -> dict[str, object]:
-    """All that lies at a place, no link followed: mode, owner, content or target, and when it was written."""
+    """Describe everything at a place without following links: mode, owner, content or target, and modification time."""
     if not folder.exists() or folder.is_symlink():
         return {"": os.readlink(folder) if folder.is_symlink() else None}
     return {str(path.relative_to(folder)): _known(path) for path in (folder, *sorted(folder.rglob("*")))}

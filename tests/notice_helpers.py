@@ -15,7 +15,7 @@ SESSION = "22222222-2222-4222-8222-222222222222"
 
 
 def notice(slug: str = "slug", body: str = "", /, **fields: object) -> Notice:
-    """The notice of a file with these fields and this body."""
+    """Return the notice parsed from a file with these fields and this body."""
     head = "".join(f"{key}: {_quoted(value)}\n" for key, value in fields.items())
     return parse(f"---\n{head or '{}'}\n---\n{body}", slug)
 
@@ -31,14 +31,14 @@ def judged(made: Notice, local: str, zone: str, owner: Life = Life.UNKNOWN) -> S
 
 
 def countdown(made: Notice, local: str, zone: str) -> str | None:
-    """The countdown of a notice that must be shown then."""
+    """Return the countdown of a notice that must be shown then."""
     verdict = judged(made, local, zone)
     assert isinstance(verdict, Shown), verdict
     return verdict.countdown
 
 
 def shown(*made: Notice, local: str = "2026-10-11 09:00", zone: str = "Europe/Prague") -> list[Shown]:
-    """Those of the notices that are shown then, in their order."""
+    """Return the notices that are shown then, in order."""
     verdicts = [judged(each, local, zone) for each in made]
     return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
 

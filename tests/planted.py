@@ -81,6 +81,6 @@ def _serve(path: Path, heard: Path, writing: int, told: bytes) -> None:
 
 
 def give_away(folder: Path) -> None:
-    """Make a folder and all in it the other user's."""
+    """Give a folder and everything in it to the other user."""
     for path in (folder, *folder.rglob("*")):
         os.chown(path, FOREIGN, FOREIGN, follow_symlinks=False)

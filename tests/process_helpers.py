@@ -9,14 +9,14 @@ from brief.fastpath.process import process_start
 
 
 def start_of(pid: int) -> int:
-    """When a running process began, in clock ticks since boot."""
+    """Return when a running process started, in clock ticks since boot."""
     found = process_start(pid)
     assert isinstance(found, Known), found
     return found.value
 
 
 def mount_namespace_refusal() -> str | None:
-    """Why no command can be run with another /proc here; None where one can."""
+    """Say why no command can run with a different /proc here; None if one can."""
     tried = subprocess.run(
         ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc"], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""The service of a server for the repository of a lab, in this process, under a clock that stands still until it is moved."""
+"""A repository service for a lab's repository, in this process, under a clock that stands still until moved."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Clock:
         self.now = BEGIN
 
     def __call__(self) -> datetime:
-        """The moment."""
+        """Return the current moment."""
         return self.now
 
 
 class Place:
-    """A repository, its board, and the service that answers for all its checkouts."""
+    """A repository, its board, and the service for all its checkouts."""
 
     def __init__(self, lab: Lab, board: Board) -> None:
         self.lab = lab
@@ -52,7 +52,7 @@ class Place:
     def call(
         self, handler: Callable[[RepositoryService, Asked], Awaitable[Answer]], inputs: type[Asked], **given: Any
     ) -> Answer:
-        """What a capability answers; the checkout is the primary one unless `root` is given."""
+        """Return a capability's answer; the checkout is the primary one unless `root` is given."""
 
         async def answered() -> Answer:
             return await handler(self.service, inputs.model_validate({"root": str(self.lab.repo), **given}))
@@ -60,20 +60,20 @@ class Place:
         return asyncio.run(answered())
 
     def hook(self, event: str, session: str | None = ANN, **more: Any) -> str:
-        """What the session must read."""
+        """Return what the session must read."""
         return hook_text(self.call(hook, HookInputs, event=event, session=session, **more))
 
     def episode(self, session: str = ANN) -> Episode | None:
-        """The open episode of this id."""
+        """Return the open episode with this id."""
         return next((one.episode for one in self.board.known() if one.episode.id == session), None)
 
     def put(self, slug: str, *, day: str = "2026-10-11", body: str = "body\n", **fields: object) -> Path:
-        """A notice, made on a day."""
+        """Write a notice created on a given day."""
         head = "".join(f"{key}: {value}\n" for key, value in {"created": day, **fields}.items())
         return self.put_raw(slug, f"---\n{head}---\n# {slug} title\n{body}")
 
     def put_raw(self, slug: str, content: str | bytes) -> Path:
-        """A file in the folder of the notices."""
+        """Write a file into the notices folder."""
         path = self.lab.state / f"notices/active/{slug}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -32,7 +32,7 @@ from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
-"""When every test of a rule takes place."""
+"""The moment at which every test of a rule takes place."""
 
 DATA: dict[str, Any] = {
     "state": StateData(episode=None, open=0, task=None),
@@ -41,7 +41,7 @@ DATA: dict[str, Any] = {
 
 
 def ago(**span: int) -> datetime:
-    """A moment before NOW, as in `ago(minutes=5)`."""
+    """Return a moment before NOW, as in `ago(minutes=5)`."""
     return NOW - timedelta(**span)
 
 
@@ -59,7 +59,7 @@ def section(name: str, status: Status = Status.READ, **fields: Any) -> Section:
 
 
 def rows(*texts: str, level: Level = Level.NORMAL) -> tuple[Row, ...]:
-    """Rows of one level."""
+    """Return rows of one level."""
     return tuple(Row(text=text, level=level) for text in texts)
 
 
@@ -94,7 +94,7 @@ def brief(*sections: Section, reason: str | None = None, notes: tuple[str, ...] 
 
 
 def episode(name: str = "e1", checkout: str = "/r", **fields: Any) -> Episode:
-    """An open episode that was heard a minute ago."""
+    """Return an open episode that was heard a minute ago."""
     known: dict[str, Any] = {
         "id": name,
         "provider": "claude-code",
@@ -109,7 +109,7 @@ def episode(name: str = "e1", checkout: str = "/r", **fields: Any) -> Episode:
 
 
 def checkout(root: str = "/r", **fields: Any) -> Checkout:
-    """A checkout that is there, on main."""
+    """Return an existing checkout on main."""
     known: dict[str, Any] = {
         "root": root,
         "git_dir": f"{root}/.git",
@@ -153,11 +153,11 @@ class Known:
         self._clients = tuple(clients)
 
     def known(self) -> tuple[KnownEpisode, ...]:
-        """All of them."""
+        """Return all of them."""
         return self._known
 
     def one(self, episode_id: str) -> KnownEpisode | None:
-        """The one of that id."""
+        """Return the one with that id."""
         return next((one for one in self._known if one.episode.id == episode_id), None)
 
     def at(self, checkout: str) -> tuple[str, ...]:

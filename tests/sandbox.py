@@ -1,4 +1,4 @@
-"""A scratch world for tests: a home, a runtime folder, and a real git repository with real linked worktrees."""
+"""A sandbox for tests: a home, a runtime folder, and a real git repository with real linked worktrees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from forked import SOURCE as SOURCE  # noqa: PLC0414 - so that it is a name of t
 from forked import Forked, is_forkable
 
 MODULE = (sys.executable, "-m", "brief")
-"""The words that start the command as a module of this source."""
+"""The arguments that start the command as a module of this source."""
 
 COMMAND = "from brief.__main__ import command; command()"
 SERVER = "from brief.server.__main__ import main; sys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
@@ -67,23 +67,23 @@ class Lab:
 
     @property
     def common_dir(self) -> str:
-        """What all checkouts of the repository share."""
+        """The git folder that all checkouts of the repository share."""
         return str(self.repo / ".git")
 
     @property
     def state(self) -> Path:
-        """Where majordomus keeps what it knows of the repository."""
+        """The state folder of the repository."""
         return self.repo / ".git/majordomus"
 
     def git(self, *args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
-        """What git prints, without the line's end; raises CalledProcessError."""
+        """Run git and return its output without the final line break; raises CalledProcessError."""
         done = subprocess.run(
             ["git", *args], cwd=cwd or self.repo, env={**self.env, **(env or {})}, capture_output=True, check=True
         )
         return os.fsdecode(done.stdout.removesuffix(b"\n"))
 
     def commit(self, message: str = "change", *, cwd: Path | None = None, at: int | None = None, **files: str) -> str:
-        """Commit the files (`a_txt="text"` writes a.txt) or an empty change, at Unix second `at`; its object name."""
+        """Commit the files (`a_txt="text"` writes a.txt) or an empty change at Unix second `at`; return the object name."""
         where = cwd or self.repo
         for name, text in files.items():
             (where / name.replace("_", ".")).write_text(text)
@@ -93,7 +93,7 @@ class Lab:
         return self.git("rev-parse", "HEAD", cwd=where)
 
     def worktree(self, name: str, branch: str | None = None, start: str = "HEAD") -> Path:
-        """A linked worktree beside the repository, on a new branch of the same name unless another is named."""
+        """Add a linked worktree beside the repository, on a new branch of the same name unless another is named."""
         folder = self.base / name
         self.git("worktree", "add", "-q", "-b", branch or name, str(folder), start)
         return folder
@@ -144,14 +144,14 @@ class Lab:
         return process
 
     def start_server(self, patch: str = "", *, spawn: bool = False, root: Path | None = None) -> subprocess.Popen[str]:
-        """A server as by `launch_server` that answers."""
+        """Launch a server as `launch_server` does, and wait until it answers."""
         process = self.launch_server(patch, spawn=spawn, root=root)
         until(lambda: self.is_served(root) or process.poll() is not None)
         assert process.poll() is None, process.communicate()[1]
         return process
 
     def is_served(self, root: Path | None = None) -> bool:
-        """Whether the server answers that the lease of this repository names, or of that at `root`."""
+        """Whether the server named by the lease of this repository, or of the one at `root`, answers."""
         where = root or self.repo
         try:
             return ask(f"{where}/.git", "GET", "/server", [("root", str(where))]).status == 200
@@ -165,7 +165,7 @@ class Lab:
         return [pid for pid in _all_processes() if pid in forked or marker in _environment_of(pid)]
 
     def close(self) -> None:
-        """End every process of this lab, also a server that no lease names any more, and remove the folder."""
+        """End every process of this lab, even a server that no lease names any more, and remove the folder."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in self.processes():
                 with contextlib.suppress(ProcessLookupError):
@@ -189,7 +189,7 @@ def _all_processes() -> list[int]:
 
 
 def _environment_of(pid: int) -> list[bytes]:
-    """The variables a process was started with; none for one that has ended or is another user's."""
+    """Return a process's environment; empty if the process has ended or belongs to another user."""
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -197,7 +197,7 @@ def _environment_of(pid: int) -> list[bytes]:
 
 
 def until(holds: Callable[[], object], seconds: float = 15.0) -> None:
-    """Wait for a condition; AssertionError when it does not come true in time."""
+    """Wait for a condition; raises AssertionError if it does not come true in time."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""Real servers for tests: started as their own processes, some with one thing changed, ended with their lab."""
+"""Real servers for tests, in their own processes: some have one thing changed, and all end with their lab."""
 
 from __future__ import annotations
 
@@ -68,28 +68,28 @@ def python(lab: Lab, code: str, *words: str) -> subprocess.Popen[str]:
 
 
 def end_all() -> None:
-    """End every process that `python` started, and close its pipes."""
+    """End every process that `python` started, and close the pipes."""
     while _started:
         with _started.pop() as process:
             process.kill()
 
 
 def launch(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
-    """A server, which runs `patch` first, by `Lab.launch_server`; not waited for."""
+    """Launch a server that runs `patch` first, with `Lab.launch_server`, without waiting for it."""
     process = lab.launch_server(patch, spawn=spawn)
     _started.append(process)
     return process
 
 
 def serve(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
-    """A server that answers, from a start that ran `patch` first."""
+    """Launch a server that runs `patch` first, and wait until it answers."""
     process = lab.start_server(patch, spawn=spawn)
     _started.append(process)
     return process
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 20.0) -> tuple[int, str, str]:
-    """How a process ended: code, output, errors. The pipes are closed."""
+    """Wait for a process; return its exit code, output and errors, and close the pipes."""
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out, err
 
@@ -132,13 +132,13 @@ def holder_of(lease: Lease, root: Path, socket: Path) -> Holder:
 
 
 def lease(lab: Lab) -> dict[str, Any]:
-    """What the lease file says."""
+    """Return the content of the lease file."""
     record: dict[str, Any] = json.loads((lab.state / "lease.json").read_text())
     return record
 
 
 def left_behind(lab: Lab) -> list[str]:
-    """The files by which a server makes itself known, those that are there."""
+    """Return the existing files by which a server makes itself known."""
     runtime = lab.runtime / "majordomus"
     made = [lab.state / "lease.json", *runtime.glob("*.sock"), *runtime.glob("servers/*")]
     return [str(path) for path in made if path.exists()]
@@ -158,14 +158,14 @@ def exchange(address: str | tuple[str, int], request: bytes) -> bytes:
 
 
 def write_policy(lab: Lab, text: str) -> None:
-    """Give the primary checkout a policy."""
+    """Write a policy into the primary checkout."""
     path = lab.repo / ".ai/repo/policy.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or only waits for its parent to look."""
+    """Whether a process is gone, or is a zombie that its parent has not yet reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
     except OSError:

@@ -1,4 +1,4 @@
-"""A command that is run in a terminal of a given size."""
+"""Runs a command in a terminal of a given size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox import Lab
 
 
 def in_terminal(lab: Lab, *args: str, columns: int) -> str:
-    """What `majordomus` prints to a terminal that many columns wide; 0 where it does not know its width."""
+    """Return what `majordomus` prints to a terminal with this many columns; 0 stands for an unknown width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     argv = [sys.executable, "-m", "brief", *args]

@@ -45,40 +45,40 @@ class Woken(repo_fixture.Place):
         install_for_project(lab)
 
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
-        """So many minutes go by, and the wall clock is set."""
+        """Let this many minutes pass, and set the wall clock by `set_by` as well."""
         self.clock.now += timedelta(minutes=minutes) + set_by
         self.steady += minutes * 60
 
     def policy(self, text: str) -> None:
-        """The checkout has that policy from now on."""
+        """Write this policy into the checkout."""
         write_policy(self.lab, text)
 
     def look(self, state: str = "idle", session: str = ANN, **more: Any) -> heartbeat.HeartbeatAnswer:
-        """What a look is answered."""
+        """Return the answer to a heartbeat."""
         return self.call(heartbeat.answer_heartbeat, heartbeat.HeartbeatInputs, session=session, state=state, **more)
 
     def tell(self, prompt: str, outcome: str, session: str = ANN) -> heartbeat.Recorded:
-        """What telling an outcome is answered."""
+        """Report an outcome and return the answer."""
         return self.call(heartbeat.outcome, heartbeat.OutcomeInputs, session=session, prompt=prompt, outcome=outcome)
 
     def prompt(self, session: str = ANN, **more: Any) -> heartbeat.Attached:
-        """What goes with a prompt."""
+        """Return what is attached to a prompt."""
         return self.call(heartbeat.prompt, heartbeat.PromptInputs, session=session, **more)
 
     def wakes(self, *, counts: bool = False) -> listed.AllWakes:
-        """The list."""
+        """List the wakes."""
         return self.call(listed.list_wakes, listed.WakesInputs, counts=counts)
 
     def pause(self, **more: Any) -> listed.AllWakes:
-        """Pause."""
+        """Pause the wakes."""
         return self.call(listed.pause_wakes, listed.PauseInputs, **more)
 
     def resume(self, **more: Any) -> listed.AllWakes:
-        """Resume."""
+        """Resume the wakes."""
         return self.call(listed.resume_wakes, listed.PauseInputs, **more)
 
     def wake(self, session: str = ANN) -> listed.AllWakes:
-        """Ask for one now."""
+        """Request a wake now."""
         return self.call(listed.wake_now, listed.WakeInputs, session=session)
 
     def beat(self, *sessions: str) -> None:
@@ -87,13 +87,13 @@ class Woken(repo_fixture.Place):
             asyncio.run(self.schedule.beat(session))
 
     def wake_state(self, session: str = ANN) -> WakeState:
-        """How its wakes stand."""
+        """Return the state of its wakes."""
         found = self.board.wake_state(session)
         assert found is not None
         return found
 
     def counted(self, session: str = ANN) -> dict[str, int]:
-        """The counts of its ledger."""
+        """Return the counts of its ledger."""
         return {f"{line.kind} {line.detail}": line.count for line in self.board.wakes.ledger(session)}
 
     def woken(self, session: str = ANN, minutes: float = 20) -> PromptToSubmit:
