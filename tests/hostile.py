@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -24,8 +25,10 @@ def link(victim: Path, elsewhere: Path) -> None:
 
 def dangling_link(victim: Path, elsewhere: Path) -> None:
     """Put a dangling link there; opening it for writing would create its target."""
-    _remove(victim)
-    victim.symlink_to(elsewhere)
+    while not victim.is_symlink():  # a running server may make it again in between
+        _remove(victim)
+        with contextlib.suppress(FileExistsError):
+            victim.symlink_to(elsewhere)
 
 
 def pipe(victim: Path, elsewhere: Path) -> None:
