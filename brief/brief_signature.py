@@ -19,6 +19,7 @@ def signature_of(request: RequestContext, seen: SeenSessions) -> tuple[object, .
         (request.repository, request.notes, query.settings, query.is_policy_unread),
         context.sessions.version,
         context.sessions.loss(),
+        context.sessions.missing(),
         seen.signature(),
         _receipts(context, query),
         observed,

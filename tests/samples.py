@@ -134,6 +134,10 @@ class Known:
         """All of it is stored."""
         return None
 
+    def missing(self) -> str | None:
+        """Nobody."""
+        return None
+
     def __init__(
         self,
         heard: Sequence[Episode] = (),

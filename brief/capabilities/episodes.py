@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.capabilities.capability import Capability, Http
+from brief.capabilities.capability import READ_IN_FULL, Capability, Http
 from brief.handlers import episodes, heartbeat, hooks, wake_poll
 
 EPISODES: tuple[Capability, ...] = (
@@ -14,6 +14,7 @@ EPISODES: tuple[Capability, ...] = (
         output=episodes.Episodes,
         handler=episodes.list_episodes,
         text=episodes.list_text,
+        strict=READ_IN_FULL,
         http=Http("GET", "/episodes"),
         cli=("episode", "list"),
         in_memory=True,

@@ -105,6 +105,7 @@ COMMANDS: tuple[Command, ...] = (
             ("--closed", {"action": "store_true", "default": None, "help": "also list the 32 most recently closed episodes"}),
             ROOT,
             FORMAT,
+            ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),
         ),
     ),
     (

@@ -99,7 +99,7 @@ COMMANDS: dict[str, Entry] = {
         "GET",
         "/episodes",
         "query",
-        False,
+        True,
         ("text", "json"),
         (),
         {

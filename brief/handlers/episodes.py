@@ -75,11 +75,20 @@ class OneEpisode(Wire):
 
 
 class Episodes(Wire):
-    """Every open episode of the repository, and the ones closed last where they were asked for."""
+    """Every open episode of the repository, and the ones closed last where they were asked for.
+
+    `reason` is why open ones may be missing.
+    """
 
     at: Moment
     open: tuple[KnownEpisode, ...]
     closed: tuple[Episode, ...]
+    reason: str | None = None
+
+    @property
+    def fully_read(self) -> bool:
+        """Whether no open episode can be missing."""
+        return self.reason is None
 
 
 async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpisode:
@@ -139,7 +148,8 @@ async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episod
     def work() -> Episodes:
         service.request_context(asked.root)
         closed = service.board.closed(MOST_CLOSED) if asked.closed else ()
-        return Episodes(at=service.now(), open=service.board.known(), closed=closed)
+        reason = service.board.loss() or service.board.missing()
+        return Episodes(at=service.now(), open=service.board.known(), closed=closed, reason=reason)
 
     return await in_thread(work)
 
@@ -164,6 +174,7 @@ def list_text(answer: Episodes) -> str:
         for e in answer.closed
         if e.closed
     ]
+    lines += [f"Not read in full: {clean(answer.reason, 600)}"] if answer.reason else []
     return "\n".join(lines) + "\n"
 
 

@@ -35,6 +35,9 @@ class Sessions(Protocol):
     def loss(self) -> str | None:
         """Why the board is held in memory only and no longer stored. None if it is stored."""
 
+    def missing(self) -> str | None:
+        """Why open sessions may be missing from the board. None if none are."""
+
     def known(self) -> tuple[KnownEpisode, ...]:
         """The open episodes, oldest first."""
 

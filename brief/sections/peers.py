@@ -56,6 +56,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
         *(clone.gap for clone in clones if clone.gap),
         *hood.gaps,
         *((seen.unread,) if seen.unread else ()),
+        *(clean(lost, 600) for lost in (context.sessions.loss(), context.sessions.missing()) if lost),
     )
     return PeersSection(
         status=Status.PARTIAL if gaps else Status.READ,

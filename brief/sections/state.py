@@ -24,10 +24,10 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
     task = context.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, query.settings) if task else None
     wakes = _wakes(context, own, query)
-    loss = context.sessions.loss()
+    gap = _gap(context)
     return StateSection(
-        status=Status.READ if loss is None else Status.PARTIAL,
-        reason=None if loss is None else clean(f"answered from memory: {loss}", 600),
+        status=Status.READ if gap is None else Status.PARTIAL,
+        reason=gap,
         headline=_headline(own, fact, here, query, now),
         rows=(
             *_follow_up_rows(context, own),
@@ -45,6 +45,13 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
         ),
         as_of=now,
     )
+
+
+def _gap(context: SectionContext) -> str | None:
+    """Why this may not be all, or not be stored."""
+    loss = context.sessions.loss()
+    said = f"answered from memory: {loss}" if loss is not None else context.sessions.missing()
+    return None if said is None else clean(said, 600)
 
 
 _MOST_CLIENTS = 3

@@ -40,7 +40,7 @@ from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
-from brief.sessions.recovery import recover, rescue
+from brief.sessions.recovery import lately_rescued, recover, rescue
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
 from brief.support.wall_clock import utc_now
@@ -69,7 +69,8 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         leaving.enter_context(held_by(lease.is_ours))
         if stopping.asked:
             return
-        lost = recover(lease.state_dir / DATABASE, utc_now(), was_there=lease.had_database)
+        path, now = lease.state_dir / DATABASE, utc_now()
+        lost = recover(path, now, was_there=lease.had_database) or lately_rescued(path, now)
         if lost is not None:
             log.error("the database was lost", extra={"reason": lost})
         database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
@@ -122,6 +123,8 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.database, opened.lost)
     stopping.tell(holder.ending)
     board = Board(opened.database)
+    if opened.lost is not None:
+        board.activity.note_missing(opened.lost)
     lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.one(session) is not None)
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)

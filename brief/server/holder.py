@@ -91,7 +91,7 @@ class Holder:
     @property
     def losses(self) -> tuple[str, ...]:
         """What was stored and is lost, or lies aside in a damaged file, as whole sentences."""
-        return (*self._lost, *self._aside)
+        return tuple(dict.fromkeys((*self._lost, *self._aside)))
 
     def _kept_aside(self) -> tuple[str, ...]:
         return kept_aside(self.lease.state_dir / DATABASE)

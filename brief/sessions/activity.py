@@ -7,6 +7,7 @@ the record of the episode follows that client alone, or it would flap between tw
 from __future__ import annotations
 
 import threading
+import time
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -41,6 +42,19 @@ class Activity:
         self._channels: RecentMap[str, Channel] = RecentMap(MOST)
         self._waiting: RecentMap[str, float] = RecentMap(MOST)
         self._clients: dict[str, dict[int, tuple[Client, datetime]]] = {}
+        self._missing: tuple[str, float] | None = None
+
+    # ---------------------------------------------------------------- after a loss
+
+    def note_missing(self, why: str) -> None:
+        """Note that sessions may be missing, until every one that lives must have been heard again."""
+        self._missing = (why, time.monotonic() + SILENT_AFTER.total_seconds())
+
+    def missing(self) -> str | None:
+        """Why open sessions may be missing. None if none are."""
+        if self._missing is None or time.monotonic() > self._missing[1]:
+            return None
+        return f"who was here is unknown until they are heard again: {self._missing[0]}"
 
     # ---------------------------------------------------------------- mods and hooks
 

@@ -58,8 +58,7 @@ class Board:
         self._follow_ups = follow_up_rows.waiting_follow_ups(database)
         self._followed_up = follow_up_rows.followed_up(database)
         self._successors = inheritance.successors(database)
-        self._heard: set[str] = set()
-        self._silent: set[str] = set()
+        self._heard, self._silent = set[str](), set[str]()
         self._cards: dict[str, KnownEpisode] = {}
         self._ordered: dict[str, KnownEpisode] = {}
         self._at: dict[str, list[str]] = {}
@@ -70,6 +69,7 @@ class Board:
         """Grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
         self.activity = Activity()
+        self.missing = self.activity.missing
 
     def loss(self) -> str | None:
         """Why nothing can be stored any more, so that changes are in memory only. None if all is stored."""

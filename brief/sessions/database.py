@@ -40,8 +40,11 @@ class Database:
         self._files = (str(path), f"{path}-wal")
         self.epoch = epoch
         self.lost: str | None = None
+        self.is_journal_lost = False
         self._lock = threading.Lock()
         self._opened: dict[str, os.stat_result] = {}
+        self._journal = self._journal_found = (0, 0)
+        """Size and mtime of the journal after our last write, and as last found: only we write to it."""
         self._written_at = 0
         """The file's mtime in nanoseconds after our last write. Any other mtime means that somebody else wrote to it."""
         self._is_durable = True
@@ -94,14 +97,16 @@ class Database:
             raise StoreError(f"{self.path} was opened read-only")
         with self._lock, self._raising_store_errors():
             self._refuse_if_changed()
-            self._set_durable(durable)
-            with self._connection as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                self._refuse_if_newer(self.epoch)
-                yield connection
-                refuse_if_superseded()
-            self._refuse_if_moved()
-            self._note_written()
+            try:
+                self._set_durable(durable)
+                with self._connection as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._refuse_if_newer(self.epoch)
+                    yield connection
+                    refuse_if_superseded()
+            finally:
+                self._refuse_if_moved()
+                self._note_written()
 
     def find_loss(self) -> str | None:
         """Why nothing can be stored here any more, None if the files are those that were opened. Never waits for a writer."""
@@ -112,7 +117,9 @@ class Database:
 
     def is_touched(self) -> bool:
         """Whether somebody else may have written to the file; `examine` finds out. Never waits for a writer."""
-        return self.find_loss() is None and self._opened[self._files[0]].st_mtime_ns != self._written_at
+        if self.find_loss() is not None:
+            return False
+        return self._opened[self._files[0]].st_mtime_ns != self._written_at or self._journal_found != self._journal
 
     def examine(self) -> None:
         """Check the file if somebody else may have written to it, and set `lost` if it has changed. Blocks."""
@@ -146,14 +153,20 @@ class Database:
                 before = self._opened[path] = found
             if not os.path.samestat(found, before):
                 self._lose(f"{path} is no longer the file that was opened")
+            if found.st_uid != before.st_uid:
+                self._lose(f"{path} belongs to uid {found.st_uid} now")
             if path is self._files[0]:
                 if found.st_size < before.st_size:
                     self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
                 self._opened[path] = found
+            else:
+                self._journal_found = (found.st_size, found.st_mtime_ns)
 
     def _refuse_if_changed(self) -> None:
         """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
         self._refuse_if_moved()
+        if self._journal_found != self._journal:
+            self._accept_journal()
         touched_at = self._opened[self._files[0]].st_mtime_ns
         if touched_at == self._written_at:
             return
@@ -162,8 +175,22 @@ class Database:
             self._lose(f"{self.path} {change}")
         self._written_at = touched_at
 
+    def _accept_journal(self) -> None:
+        """Raise StoreError if the journal, which somebody else has written to, holds less than was stored.
+
+        If it is intact, as after another's checkpoint, it is copied into the database: a later recovery would stop at the
+        first frame that is not.
+        """
+        if _find_journal_damage(self.path):
+            self.is_journal_lost = True
+            self._lose(f"{self._files[1]} was overwritten or cut")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._refuse_if_moved()
+        self._note_written()
+
     def _note_written(self) -> None:
         self._written_at = self._opened[self._files[0]].st_mtime_ns
+        self._journal = self._journal_found
 
     def _lose(self, why: str) -> NoReturn:
         self.lost = f"{why}: somebody changed it under the server, which stores nothing more and ends"
@@ -206,8 +233,15 @@ class Database:
             self._connection.backup(copy)
 
     def close(self) -> None:
-        """Close the connection. The last writer leaves no journal files beside the database."""
-        with self._lock:
+        """Close the connection. The last writer leaves no journal files beside the database.
+
+        A journal that somebody overwrote is not copied into the database: a reader that closes last keeps SQLite from it.
+        """
+        with self._lock, contextlib.ExitStack() as last:
+            if self.is_journal_lost:
+                with contextlib.suppress(StoreError, sqlite3.Error):
+                    reader = last.enter_context(contextlib.closing(_read_only(self.path)))
+                    reader.execute("SELECT count(*) FROM sqlite_master")
             self._connection.close()
 
 
@@ -239,6 +273,17 @@ def _find_change(path: Path) -> str | None:
             return f"was overwritten ({fault})"
         raise StoreError(_sentence(path, fault)) from fault
     return None if damage == "ok" else f"was overwritten ({' '.join(damage.split())[:200]})"
+
+
+def _find_journal_damage(path: Path) -> bool:
+    """Whether the database cannot be read in full through its journal. Raises StoreError if others have locked it."""
+    try:
+        with contextlib.closing(_read_only(path)) as connection:
+            return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok"
+    except sqlite3.Error as fault:
+        if fault.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise StoreError(_sentence(path, fault)) from fault
+        return True
 
 
 def _refusal(lost: str) -> str:

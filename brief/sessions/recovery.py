@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brief.core.model.errors import StoreError
+from brief.core.sessions.life import SILENT_AFTER
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.proof import read_file
 from brief.fastpath.reach import LOCK
 from brief.sessions.database import Database, is_damage
-from brief.support.files import reason_of
+from brief.support.files import create, reason_of
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -64,27 +65,54 @@ def kept_aside(path: Path) -> tuple[str, ...]:
     databases = [name for name in names if not (name.endswith(_BESIDE[1:]) and name.rpartition("-")[0] in names)]
     databases = [name for name in databases if not name.endswith("-shm")]  # an index, in which nothing is stored
     return tuple(
-        f"a damaged database is kept aside: {wire(str(path.parent / name))}; it alone holds what was stored until then; "
+        f"a damaged database is kept aside: {wire(str(path.parent / name))}; it may hold what the new one does not; "
         "remove it once you need nothing from it"
         for name in databases
     )
 
 
-def rescue(database: Database, now: datetime) -> Path | None:
-    """Save the database that an ending server still holds open although its file was moved or deleted.
+def lately_rescued(path: Path, now: datetime) -> str | None:
+    """A sentence if a server that lost its database has just put a copy of it aside. None if none has."""
+    sentences = kept_aside(path)
+    if not sentences:
+        return None
+    try:
+        newest = max(
+            entry.stat().st_mtime for entry in os.scandir(path.parent) if entry.name.startswith(path.name + ASIDE)
+        )
+    except (OSError, ValueError):
+        return None
+    return sentences[-1] if abs(now.timestamp() - newest) < SILENT_AFTER.total_seconds() else None
 
-    Returns the path of the copy. None if the file is still in its place, or cannot be copied.
+
+def rescue(database: Database, now: datetime) -> Path | None:
+    """Save the database that an ending server still holds open although its file or journal was taken from it.
+
+    Returns the path of the copy. Where only the journal was overwritten, and nothing whole can be copied any more, that
+    journal is kept. None if both are still in their place, or cannot be copied.
     """
-    if not database.was_moved():
+    if not database.was_moved() and not database.is_journal_lost:
         return None
     aside = _free_name(database.path, now)
     try:
         database.copy_to(aside)
+        if _check_integrity(aside) is None:
+            return aside
     except (StoreError, OSError):
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
+        pass
+    with contextlib.suppress(OSError):
+        os.unlink(aside)
+    return _keep_journal(database.path, aside) if database.is_journal_lost else None
+
+
+def _keep_journal(path: Path, aside: Path) -> Path | None:
+    kept = Path(f"{aside}-wal")
+    try:
+        with open(f"{path}-wal", "rb", opener=_not_following) as journal:
+            create(kept, journal.read(_SMALL_BYTES))
+    except OSError:
         return None
-    return aside
+    return kept
 
 
 def notes_database(record: bytes) -> bool:

@@ -39,6 +39,9 @@ class StoredSessions:
     def loss(self) -> None:
         """None: everything that is known here is stored."""
 
+    def missing(self) -> None:
+        """None: a database that was lost is unread here."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._intact: object = None

@@ -32,6 +32,10 @@ class OneSession:
         """It is stored."""
         return None
 
+    def missing(self) -> str | None:
+        """Nobody."""
+        return None
+
     def known(self) -> tuple[KnownEpisode, ...]:
         """Its episode."""
         episode = Episode(

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from brief.sessions.database import check_integrity
+from hostile import FOREIGN, needs_root
 from sandbox import Lab, until
 from serving import ask, finish, has_ended, lease, serve
 
@@ -51,7 +53,34 @@ def _overwrite(path: Path) -> None:
         file.write(os.urandom(path.stat().st_size))
 
 
-CHANGES = pytest.mark.parametrize("change", [_move, _remove, _remove_journal, _empty, _cut, _replace, _overwrite])
+def _empty_journal(path: Path) -> None:
+    os.truncate(f"{path}-wal", 0)
+
+
+def _cut_journal(path: Path) -> None:
+    os.truncate(f"{path}-wal", 8_192)
+
+
+def _overwrite_journal(path: Path) -> None:
+    with open(f"{path}-wal", "r+b") as file:
+        file.write(os.urandom(24_576))
+
+
+CHANGES = pytest.mark.parametrize(
+    "change",
+    [
+        _move,
+        _remove,
+        _remove_journal,
+        _empty,
+        _cut,
+        _replace,
+        _overwrite,
+        _empty_journal,
+        _cut_journal,
+        _overwrite_journal,
+    ],
+)
 
 
 def _served(lab: Lab) -> Any:
@@ -104,6 +133,62 @@ def test_a_command_that_writes_replaces_it_and_is_done(change: Callable[[Path], 
     assert has_ended(process.pid)
     assert "after" in [one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]]
     assert "majordomus.db" in lab.majordomus("brief").stdout
+
+
+@pytest.mark.parametrize("change", [_empty_journal, _cut_journal, _overwrite_journal])
+def test_no_write_is_taken_through_a_damaged_journal(change: Callable[[Path], None], lab: Lab) -> None:
+    """The first one is refused, and what was stored before the last checkpoint stays readable."""
+    process = _served(lab)
+    change(lab.state / "majordomus.db")
+    refused = ask(lab, "POST", "/tasks", {"session": "s", "title": "after"})
+    assert (refused.status, refused.json()["kind"]) == (503, "EndingError")
+    assert "majordomus.db-wal was overwritten or cut" in refused.json()["error"]
+    assert finish(process)[0] == 0
+    assert check_integrity(lab.state / "majordomus.db") is None
+    assert list(lab.state.glob("majordomus.db.damaged-*"))
+
+
+@needs_root
+def test_a_database_that_is_given_away_is_not_written(lab: Lab) -> None:
+    """It is another user's from then on: the write is refused, and the brief says whose it is."""
+    process = _served(lab)
+    os.chown(lab.state / "majordomus.db", FOREIGN, FOREIGN)
+    refused = ask(lab, "POST", "/tasks", {"session": "s", "title": "after"})
+    assert (refused.status, refused.json()["kind"]) == (503, "EndingError")
+    assert f"belongs to uid {FOREIGN} now" in refused.json()["error"]
+    assert finish(process)[0] == 0
+
+
+def test_a_checkpoint_by_others_ends_nobody(lab: Lab) -> None:
+    """What another program moves from the journal into the database is stored as before."""
+    process = _served(lab)
+    with contextlib.closing(sqlite3.connect(lab.state / "majordomus.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert ask(lab, "POST", "/tasks", {"session": "s", "title": "after"}).status == 200
+    assert _state(lab)["status"] == "read"
+    assert lab.majordomus("serve", "stop").returncode == 0
+    finish(process)
+    assert "after" in _titles(lab.state / "majordomus.db")
+
+
+@pytest.mark.parametrize("change", [_remove, _empty, _empty_journal])
+def test_after_a_loss_nobody_is_called_absent(change: Callable[[Path], None], lab: Lab) -> None:
+    """Who was there is unknown until they are heard again: peers, state and the lists of both are partial."""
+    process = _served(lab)
+    change(lab.state / "majordomus.db")
+    assert _state(lab)["status"] == "partial"
+    finish(process)
+    assert lab.majordomus("serve", "ensure").returncode == 0
+    told = ask(lab, "GET", "/brief").json()
+    assert {one["name"]: one["status"] for one in told["sections"] if one["name"] in ("state", "peers")} == {
+        "state": "partial",
+        "peers": "partial",
+    }
+    assert "peers 0…?" in told["line"]
+    for words in (("peers", "list"), ("episode", "list")):
+        done = lab.majordomus(*words)
+        assert "majordomus.db" in done.stdout, words
+        assert lab.majordomus(*words, "--strict").returncode == 10, words
 
 
 def test_a_write_into_a_lost_database_does_nothing(lab: Lab) -> None:
