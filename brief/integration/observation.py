@@ -25,8 +25,8 @@ class ObservationError(MajordomusError):
 class Observation(Wire):
     """The queue as it was at `observed_at`, in the order of merging.
 
-    `base` is a short branch name and `base_sha` its commit. `omitted` counts the branches that are, or may be, ahead of
-    the base but are not among the entries. `unread` names the omitted branches that git could not read. `gaps` are
+    `base` is a short branch name and `base_sha` its commit. `omitted` counts the branches that are ahead of the base
+    but not among the entries. `unread` names the branches that git could not read, ahead or not. `gaps` are
     sentences about further branches that may be missing, of which the number is unknown.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -35,24 +35,24 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
     """Survey the local branches against `base`, a full ref name. `now` becomes the time of the observation.
 
     The 200 branches with the newest commits are read, newest first, for at most `budget_s` seconds. The other branches
-    that are ahead, and those that cannot be read or whose commit is missing, are counted as omitted. Raises
+    that are ahead are counted as omitted. Those that cannot be read or whose commit is missing are named as unread. Raises
     NotFoundError if the base has no commit, GitError.
     """
     end = time.monotonic() + budget_s
     with quarantine(common_dir) as env:
         git = _Git(common_dir, env, end)
         base_sha = _commit_of(git, base)
-        lost = _count_lost(git, base_sha)
+        lost = _find_lost(git, base_sha)
         ahead = _ahead(git, base, base_sha)
         entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
-    unread, gaps = _unread(git)
+    unread, gaps = _unread(git, lost)
     return Observation(
         observed_at=now,
         base=wire(short_name(base)),
         base_sha=base_sha,
         provider="git",
         entries=tuple(sorted(entries, key=_merge_order)),
-        omitted=len(ahead) + lost + len(unread) - len(entries),
+        omitted=len(ahead) - len(entries),
         unread=unread,
         gaps=gaps,
     )
@@ -86,21 +86,21 @@ def _commit_of(git: _Git, base: str) -> str:
     return sha.decode()
 
 
-def _count_lost(git: _Git, base_sha: str) -> int:
-    """The number of branches whose commit is missing. Git silently lists them neither as merged nor as unmerged."""
+def _find_lost(git: _Git, base_sha: str) -> set[bytes]:
+    """The refs of branches whose commit is missing. Git silently lists them neither as merged nor as unmerged."""
     every, merged, ahead = (
         set(git("for-each-ref", "--format=%(refname)", *side, HEADS).splitlines())
         for side in ((), (f"--merged={base_sha}",), (f"--no-merged={base_sha}",))
     )
-    return len(every - merged - ahead)
+    return every - merged - ahead
 
 
-def _unread(git: _Git) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The branches that git could not read, and a sentence for every other reason why branches may be missing.
+def _unread(git: _Git, lost: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The branches that git could not read, `lost` among them, and a sentence for every other reason why branches may be missing.
 
     Git warns of a broken ref, but silently skips a folder of refs that it cannot open.
     """
-    names: set[str] = set()
+    names = {os.fsdecode(ref).removeprefix(HEADS) for ref in lost}
     gaps = list(_closed_folders(git.common_dir))
     for line in git.warned:
         ignored = IGNORED.fullmatch(line)

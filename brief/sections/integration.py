@@ -70,8 +70,7 @@ def _section(
     age = now - observation.observed_at
     gaps = [] if base_doubt is None else [base_doubt]
     gaps += [_describe_age(age, fresh_for)] if age > fresh_for else []
-    more = left_out - len(observation.unread)
-    gaps += [f"{more} more branches were not read: only the latest {len(waiting)} are"] if more > 0 else []
+    gaps += [f"{left_out} more branches are ahead: only the latest {len(waiting)} are compared"] if left_out else []
     gaps += [_describe_unread(observation.unread)] if observation.unread else []
     gaps += [clean(gap, 300) for gap in observation.gaps]
     return IntegrationSection(
@@ -81,7 +80,6 @@ def _section(
         data=observation.data().model_copy(update={"stale": age > fresh_for}),
         reason="; ".join(gaps) or None,
         as_of=observation.observed_at,
-        omitted=left_out,
     )
 
 

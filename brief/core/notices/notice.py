@@ -172,9 +172,10 @@ def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default
 
 
 def _audience(fields: Mapping[str, Any]) -> Audience:
-    """OWNER only if the file says exactly that. With any other value the notice is for all."""
+    """OWNER if the file says that, alone or in a list. With any other value the notice is for all."""
     value = fields.get("audience")
-    is_owner = isinstance(value, str) and value.strip().lower() == Audience.OWNER
+    named = value if isinstance(value, list) else [value]
+    is_owner = any(isinstance(one, str) and one.strip().lower() == Audience.OWNER for one in named)
     return Audience.OWNER if is_owner else Audience.ALL
 
 

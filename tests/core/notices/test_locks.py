@@ -59,6 +59,10 @@ def test_a_component_is_known_by_its_words() -> None:
     assert component_key("Stra\u00dfe") == component_key("STRASSE")
     assert component_name(" Ko\u0301da  API ") == "K\u00f3da API"
     assert component_key(None) == component_key(" ") == ""
+    for other in ("koda/api/", "koda//api", "koda\\api", "./Koda/./api", "\uff2b\uff2f\uff24\uff21/api"):
+        assert component_key(other) == component_key("koda/api")
+    assert component_key("/") == component_key(" / ") != component_key(None)
+    assert component_key("koda/../api") != component_key("api")
 
 
 def test_every_component_has_a_file_of_its_own() -> None:
