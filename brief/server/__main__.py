@@ -38,10 +38,19 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
             ignore_hangups()
             os.chdir("/")
         serve(lease, root, stopping)
-    except (MajordomusError, OSError) as fault:
-        sys.stderr.write(f"no server can be held: {printable_text(str(fault))}\n")
+    except Exception as fault:  # noqa: BLE001 - whoever starts a server reads one sentence, whatever happened
+        sys.stderr.write(f"no server can be held: {printable_text(_describe(fault))}\n")
         return 1
     return 0
+
+
+def _describe(fault: Exception) -> str:
+    """Why nothing was served, in one sentence."""
+    if isinstance(fault, MajordomusError):
+        return fault.sentence
+    if isinstance(fault, OSError) and fault.filename is not None:
+        return f"{fault.filename2 or fault.filename} cannot be used: {fault.strerror}; move it away"
+    return f"unexpected {type(fault).__name__}: {fault}"
 
 
 def _accept_foreign(common_dir: str, root: str) -> None:

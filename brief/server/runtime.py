@@ -30,7 +30,12 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
         if _fits(folder, socket_name):
             _prove(Path(given), private=False)
             return private_folder(folder)
-    base = Path(tempfile.gettempdir()) / f"{RUNTIME}-{os.getuid()}"
+    temporary = tempfile.gettempdir()
+    if not os.path.isabs(temporary):
+        raise RuntimeFolderError(
+            f"the temporary folder is {temporary}, which is not an absolute path; set TMPDIR or XDG_RUNTIME_DIR to one"
+        )
+    base = Path(temporary) / f"{RUNTIME}-{os.getuid()}"
     folder = base / RUNTIME
     if not _fits(folder, socket_name):
         raise RuntimeFolderError(

@@ -170,6 +170,26 @@ def test_why_a_start_failed_is_told(lab: Lab) -> None:
     assert left_behind(lab) == []
 
 
+def test_a_file_that_is_in_the_way_is_named(lab: Lab) -> None:
+    """One sentence says which it is and what to do."""
+    (lab.state / "lease.json").mkdir(mode=0o700, parents=True)
+    lab.state.chmod(0o700)
+    done = lab.majordomus("serve", "ensure")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"majordomus: no server can be held: {lab.state}/lease.json cannot be used: Is a directory; move it away\n"
+    )
+
+
+def test_a_relative_temporary_folder_is_refused(lab: Lab) -> None:
+    """It would make the current folder decide where the socket lies."""
+    environ = {name: value for name, value in lab.env.items() if name != "XDG_RUNTIME_DIR"}
+    done = lab.majordomus("serve", "ensure", env={**environ, "XDG_RUNTIME_DIR": "", "TMPDIR": "."})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the temporary folder is ., which is not an absolute path" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_runtime_folder_open_to_others_is_told(lab: Lab) -> None:
     """No server puts its socket where others could replace it, and the command says what to do."""
     (lab.runtime / "majordomus").mkdir()
