@@ -36,7 +36,7 @@ from brief.sessions import follow_ups as follow_up_rows
 from brief.sessions import inheritance
 from brief.sessions.activity import Activity
 from brief.sessions.database import Database
-from brief.sessions.processes import known_life
+from brief.sessions.processes import known_life, stored_life
 from brief.sessions.wakes import Wakes
 
 
@@ -127,7 +127,7 @@ class Board:
         known = self.one(episode_id)
         if known is not None:
             return known_life(known)
-        return Life.GONE if rows.get_episode(self._database, episode_id) else Life.UNKNOWN
+        return stored_life(rows.get_episode(self._database, episode_id))
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that is held, oldest first."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from brief.core.sessions.episode import KnownEpisode, Process
+from brief.core.sessions.episode import Episode, KnownEpisode, Process
 from brief.core.sessions.life import Life, session_life
+from brief.core.sessions.succession import leaves_successor
 from brief.fastpath.known import ABSENT, Absent, Known
 from brief.fastpath.process import boot_id, process_start, process_table, recorded_process
 
@@ -48,6 +49,18 @@ def process_lives(processes: Iterable[Process]) -> Iterator[Life]:
         }
         found = recorded_process(record, boot, table)
         yield Life.ALIVE if isinstance(found, Known) else Life.GONE if isinstance(found, Absent) else Life.UNKNOWN
+
+
+def stored_life(episode: Episode | None) -> Life:
+    """Whether a session that is not open is gone. Unknown if it is not stored.
+
+    Also unknown is one that was cleared while its client lives: its successor, which inherits its locks, is about to open.
+    """
+    if episode is None:
+        return Life.UNKNOWN
+    if episode.process is None or not leaves_successor(episode.closed_reason):
+        return Life.GONE
+    return Life.UNKNOWN if process_life(episode.process) is Life.ALIVE else Life.GONE
 
 
 def known_life(known: KnownEpisode) -> Life:

@@ -21,7 +21,7 @@ from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import inheritance
 from brief.sessions.database import Database, check_integrity
-from brief.sessions.processes import known_life
+from brief.sessions.processes import known_life, stored_life
 from brief.sessions.recovery import had_database
 from brief.support.files import stamp
 from brief.support.state_folder import refuse_unproven
@@ -73,7 +73,7 @@ class StoredSessions:
             stored = rows.get_episode(database, heir or episode_id) if database else None
         if stored is None:
             return Life.UNKNOWN
-        return known_life(KnownEpisode(episode=stored, liveness="unheard")) if stored.is_open else Life.GONE
+        return known_life(KnownEpisode(episode=stored, liveness="unheard")) if stored.is_open else stored_life(stored)
 
     def ended(self) -> Mapping[str, Ended]:
         """The closed sessions whose end was reported, by id."""

@@ -65,6 +65,16 @@ def cleared(place: Place) -> str:
     return place.hook("session-start", session=BOB, source="clear", pid=ME)
 
 
+def test_between_the_two_the_owner_is_not_gone(busy: Place) -> None:
+    """While the client lives and its next session has not opened yet, nobody is told to take the lock by force."""
+    busy.hook("session-end", reason="clear", pid=ME)
+    assert busy.board.owner(ANN) is Life.UNKNOWN
+    told = busy.call(list_locks, LocksInputs)
+    assert [one.owner for one in told.locks] == [Life.UNKNOWN]
+    busy.hook("session-start", session=BOB, source="clear", pid=ME)
+    assert busy.board.owner(ANN) is Life.ALIVE
+
+
 def test_clear(busy: Place) -> None:
     """The session after `/clear` has what the one before it had; its own lock is none that it is warned of."""
     assert OWED in cleared(busy)
