@@ -115,7 +115,7 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
             answer = _asked_of_server(capability, here, asked)
     except leases.NoServerError as absence:
         if capability.kind == "command":
-            raise NoServerError(f"whether this was done is not known: {absence}") from None
+            raise NoServerError(f"this may or may not have been done: {absence}") from None
         return _unanswered(capability, here, asked, str(absence))
     declined = fast.why_declined(answer)
     if declined is not None and capability.kind == "query":

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]  # noqa: SLF001 - argparse has no public name for it
     """The collection of subparsers to which commands are added."""
 
-_MOST_TOLD = 80
+_LONGEST_QUOTE = 80
+_INVALID_CHOICE = re.compile(
+    r"argument (?P<name>\S+): invalid choice: (?P<mark>['\"])(?P<word>.*)(?P=mark) \(choose from (?P<choices>.*)\)",
+    re.DOTALL,
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,7 +37,10 @@ class Parser(argparse.ArgumentParser):
         read, left = super().parse_known_args(args, namespace)
         if left:
             options = [option for action in self._actions for option in action.option_strings]
-            self.error(_unknown(left[0].partition("=")[0], options if left[0].startswith("-") else []))
+            word = left[0].partition("=")[0]
+            self.error(
+                _unknown("option", word, options) if word.startswith("-") else f"unexpected argument {_quote(word)}"
+            )
         for action in self._actions:
             if action.dest not in MAY_BE_BLANK and _is_blank(getattr(read, action.dest, None)):
                 name = action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
@@ -49,7 +56,9 @@ class Parser(argparse.ArgumentParser):
         """Print the sentence and exit 2."""
         from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
 
-        tell(clean(wire(f"{self._missing(message) or _sentence(message)}; see {self.prog} --help"), 2_000))
+        sentence = self._missing(message) or self._unknown_command(message) or _sentence(message)
+        see = " See" if sentence.endswith("?") else "; see"
+        tell(clean(wire(f"{sentence}{see} {self.prog} --help"), 2_000))
         self.exit(USAGE)
 
     def _missing(self, message: str) -> str | None:
@@ -57,6 +66,14 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
                 return f"{action.metavar} is missing; known are {', '.join(action.choices)}"
+        return None
+
+    def _unknown_command(self, message: str) -> str | None:
+        """Return the sentence for a command that does not exist, or None where the mistake is another."""
+        found = _INVALID_CHOICE.match(message)
+        for action in self._actions:
+            if found is not None and found["name"] == action.metavar and isinstance(action.choices, dict):
+                return _unknown("command", found["word"], action.choices)
         return None
 
 
@@ -68,9 +85,9 @@ def _is_blank(value: object) -> bool:
 
 def _sentence(message: str) -> str:
     """Return argparse's sentence, reworded and shortened where it would list every choice."""
-    found = re.search(r"invalid choice: (['\"])(.*)\1 \(choose from (.*)\)", message, re.DOTALL)
+    found = _INVALID_CHOICE.match(message)
     if found is not None:
-        return _unknown(found[2], re.findall(r"[\w-]+", found[3]))
+        return _unknown("value", found["word"], re.findall(r"[\w-]+", found["choices"]), f" for {found['name']}")
     missing = re.fullmatch(r"the following arguments are required: (.*)", message, re.DOTALL)
     if missing is not None:
         return f"{missing[1].replace(', ', ' and ')} {'are' if ', ' in missing[1] else 'is'} missing"
@@ -78,11 +95,15 @@ def _sentence(message: str) -> str:
     return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 is a whole number, not \2", message)
 
 
-def _unknown(word: str, known: Iterable[str]) -> str:
+def _unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str:
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
-    from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - likewise
-
     nearest = difflib.get_close_matches(word, list(known), 1)
-    told = f"; the nearest is {nearest[0]}" if nearest else "; known are " + ", ".join(known) if known else ""
-    return f"{clean(wire(word), _MOST_TOLD)!r} is not known here{told}"
+    hint = f"; did you mean {nearest[0]}?" if nearest else "; known are " + ", ".join(known) if known else ""
+    return f"unknown {kind} {_quote(word)}{place}{hint}"
+
+
+def _quote(word: str) -> str:
+    from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
+
+    return repr(clean(wire(word), _LONGEST_QUOTE))

@@ -53,22 +53,22 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("breif", "'breif' is not known here; the nearest is brief; see majordomus --help"),
-        ("peers lst", "'lst' is not known here; the nearest is list; see majordomus peers --help"),
-        ("brief --sesion x", "'--sesion' is not known here; the nearest is --session; see majordomus brief --help"),
-        ("brief --sess=x", "'--sess' is not known here; the nearest is --session; see majordomus brief --help"),
+        ("breif", "unknown command 'breif'; did you mean brief? See majordomus --help"),
+        ("peers lst", "unknown command 'lst'; did you mean list? See majordomus peers --help"),
+        ("brief --sesion x", "unknown option '--sesion'; did you mean --session? See majordomus brief --help"),
+        ("brief --sess=x", "unknown option '--sess'; did you mean --session? See majordomus brief --help"),
         (
             "brief --format xml",
-            "'xml' is not known here; known are text, json, prompt, line; see majordomus brief --help",
+            "unknown value 'xml' for --format; known are text, json, prompt, line; see majordomus brief --help",
         ),
-        ("brief --section peer", "'peer' is not known here; the nearest is peers; see majordomus brief --help"),
+        ("brief --section peer", "unknown value 'peer' for --section; did you mean peers? See majordomus brief --help"),
         ("brief --width wide", "--width is a whole number, not 'wide'; see majordomus brief --help"),
         ("brief --width", "--width needs a value; see majordomus brief --help"),
-        ("peers list extra", "'extra' is not known here; see majordomus peers list --help"),
+        ("peers list extra", "unexpected argument 'extra'; see majordomus peers list --help"),
         ("task set", "TITLE is missing; see majordomus task set --help"),
         (
             "episode open --state bsy",
-            "'bsy' is not known here; the nearest is busy; see majordomus episode open --help",
+            "unknown value 'bsy' for --state; did you mean busy? See majordomus episode open --help",
         ),
         (
             "capture",
@@ -76,9 +76,9 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
         ),
         (
             "capture install --scope all",
-            "'all' is not known here; known are project, user; see majordomus capture install --help",
+            "unknown value 'all' for --scope; known are project, user; see majordomus capture install --help",
         ),
-        ("statusline now", "'now' is not known here; see majordomus statusline --help"),
+        ("statusline now", "unexpected argument 'now'; see majordomus statusline --help"),
         ("trust --list --revoke", "argument --revoke: not allowed with argument --list; see majordomus trust --help"),
     ],
 )
@@ -118,7 +118,7 @@ def test_mistake_that_would_steer_a_terminal(lab: Lab, word: bytes) -> None:
     assert told.count("\n") == 1
     assert told[:-1].isprintable()
     assert len(told) < 400
-    assert "is not known here" in told
+    assert "unknown command" in told
 
 
 def test_version(lab: Lab) -> None:
