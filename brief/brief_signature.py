@@ -28,7 +28,7 @@ def signature_of(request: RequestContext, seen: SeenSessions) -> tuple[object, .
 
 
 def _receipts(context: SectionContext, query: SectionQuery) -> object:
-    """A value that changes when the asking session acknowledges a notice; None if that session is not known."""
+    """A value that changes when the asking session acknowledges a notice; None if that session is unknown."""
     try:
         own = own_episode(context, query) if query.session is None else None
     except MajordomusError:

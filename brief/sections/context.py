@@ -54,7 +54,7 @@ class Sessions(Protocol):
         """The follow-ups of an open episode that were not yet delivered."""
 
     def wake_state(self, episode_id: str) -> WakeState | None:
-        """The wake state of an episode. None if it is not known."""
+        """The wake state of an episode. None if it is unknown."""
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
         """The clients that show an episode, the episode's own client first. Empty if they are not known."""
@@ -95,7 +95,7 @@ class SectionContext:
 class SectionQuery:
     """One question about the checkout `root`, asked by the episode `session` if it gave its id.
 
-    `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is not known.
+    `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is unknown.
     `local` restricts the answer to this server. `untrusted` are the policy's values that are not in force until they
     are trusted, each with its dotted key. `is_policy_unread`: the policy could not be read, so `settings` may differ
     from what it sets. `is_unborn`: the branch of HEAD is known to have no commit yet.

@@ -160,16 +160,18 @@ def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[st
 def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str, Any]:
     known = ", ".join(model.model_fields)
     if not content:
-        raise UsageError(f"{_called(request)}: a body is missing; known are {known}")
+        raise UsageError(f"{_describe_request(request)}: a body is missing; known are {known}")
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
     try:
         document = json.loads(content) if is_json else None
     except json.JSONDecodeError as fault:
-        raise UsageError(f"{_called(request)}: the body is no JSON ({fault.msg} at character {fault.pos})") from None
+        raise UsageError(
+            f"{_describe_request(request)}: the body is no JSON ({fault.msg} at character {fault.pos})"
+        ) from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{_called(request)}: there was an error parsing the body") from None
+        raise UsageError(f"{_describe_request(request)}: there was an error parsing the body") from None
     if not isinstance(document, dict):
-        raise UsageError(f"{_called(request)}: the body is no JSON object sent as application/json")
+        raise UsageError(f"{_describe_request(request)}: the body is no JSON object sent as application/json")
     return document
 
 
@@ -179,10 +181,10 @@ def _checked(request: Request, capability: Capability, given: Mapping[str, Any])
     except ValidationError as fault:
         known = list(capability.input.model_fields)
         sentences = dict.fromkeys(_sentence(error, known) for error in fault.errors(include_url=False))
-        raise UsageError(f"{_called(request)}: {'; '.join(sentences)}") from None
+        raise UsageError(f"{_describe_request(request)}: {'; '.join(sentences)}") from None
 
 
-def _called(request: Request) -> str:
+def _describe_request(request: Request) -> str:
     return f"{request.method} {request.url.path}"
 
 
