@@ -227,7 +227,9 @@ def test_disk_that_fills_up_under_a_server(lab: Lab, small_disk: Path) -> None:
     said = [opened(lab, f"late{number}") for number in range(3)]
     refused = [text for code, text in said if code]
     assert refused, said
-    assert all("disk" in text for text in refused), refused
+    assert all("its disk is full; free space and try again: nothing stored is lost" in text for text in refused), (
+        refused
+    )
     told = brief(lab)
     assert (told["answered_by"]["kind"], section(told, "state")["status"]) == ("lease-holder", "read")
     assert command(lab, "brief", "--line").returncode == 0

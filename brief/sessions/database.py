@@ -378,4 +378,6 @@ def _sentence(path: Path, fault: Exception) -> str:
     length = len(os.fsencode(path))
     if length > MOST_PATH_BYTES:
         return f"{path} is a path of {length} bytes, and SQLite allows at most {MOST_PATH_BYTES}; move the repository to a shorter path"
+    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+        return f"{path} cannot be written, since its disk is full; free space and try again: nothing stored is lost"
     return f"{path} cannot be used ({fault}); if this persists, move the file away and run majordomus serve ensure"
