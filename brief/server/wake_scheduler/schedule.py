@@ -45,7 +45,7 @@ class _Plan:
 
     rules: Rules
     wake_state: WakeState
-    called: datetime | None
+    follow_up_due: datetime | None
 
 
 class Schedule:
@@ -93,7 +93,7 @@ class Schedule:
 
     def _place(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._service.now())
-        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.called), QueueWake)
+        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.follow_up_due), QueueWake)
         left = NOTHING if is_due else remaining(plan.wake_state.anchor, plan.rules.interval, now)
         placed = jobs.next(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
@@ -113,17 +113,17 @@ class Schedule:
         return {session: plan for session, plan in plans.items() if plan is not None}
 
     def _plan(self, session: str, rules: Rules, wake_states: dict[str, WakeState]) -> _Plan | None:
-        """None where it cannot be read how the wakes of the session stand, which `wake list` tells."""
+        """Plan the wakes of a session. None if their state cannot be read, which `wake list` reports."""
         with contextlib.suppress(MajordomusError):
-            return _Plan(rules, self._known(session, wake_states), self._called(session))
+            return _Plan(rules, self._wake_state(session, wake_states), self._follow_up_due(session))
         return None
 
-    def _called(self, session: str) -> datetime | None:
-        """Since when the last thing is owed to a session that is worth a wake of its own."""
+    def _follow_up_due(self, session: str) -> datetime | None:
+        """Return since when the newest follow-up of a session is due. None if it has none."""
         return max((follow_up.since for follow_up in self._service.board.follow_ups(session)), default=None)
 
-    def _known(self, session: str, wake_states: dict[str, WakeState]) -> WakeState:
-        """How the wakes of a session stand, known by the steady clock too."""
+    def _wake_state(self, session: str, wake_states: dict[str, WakeState]) -> WakeState:
+        """Return the state of a session's wakes, with the steady clock in its anchor."""
         wake_state = wake_states.get(session)
         if wake_state is not None and wake_state.anchor.steady is not None:
             return wake_state
@@ -184,12 +184,14 @@ class Schedule:
             return None, ()
         checkout, moment = known.episode.checkout, self._service.now()
         rules, now = self._as_trusted(rules_in(self._service, checkout), session), self._wakes.instant(moment)
-        called = self._called(session)
+        follow_up_due = self._follow_up_due(session)
         prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
         wake_state, entries = self._wakes.change(
-            session, moment, lambda wake_state: run_schedule(wake_state, rules, now, prompt, called)
+            session, moment, lambda wake_state: run_schedule(wake_state, rules, now, prompt, follow_up_due)
         )
-        return checkout if isinstance(verdict(wake_state.cadence, rules, now, called), QueueWake) else None, entries
+        return checkout if isinstance(
+            verdict(wake_state.cadence, rules, now, follow_up_due), QueueWake
+        ) else None, entries
 
 
 async def _begun(
