@@ -173,7 +173,7 @@ def test_t8_bug_dep(place: Place, local: Callable[[str], None]) -> None:
     assert "> koda drops them" in prompt(place)
     assert is_shown(place, "broken-dates")
     done = place.call(end_alert, NoticeInputs, slug="broken-dates", session=BOB)
-    assert (done.did, done.detail) == ("done", f"session {ANN} is told in its next brief")
+    assert (done.did, done.detail) == ("done", f"session {ANN} will be told in its next brief")
     assert not any("bug-dep" in read(place, surface) for surface in AS_A_MODEL_READS)
     local("2026-10-11 09:01")
     starts = [place.hook("session-start", session=ANN) for _ in range(2)]

@@ -28,7 +28,9 @@ def test_t8_after_a_restart(lab: Lab, ending: str) -> None:
     say(lab, "episode", "open", "--session", ANN)
     add = ["alerts", "add", "Dates are off", "--kind", "bug-dep", "--component", "koda", "--ticket", "KODA-12"]
     say(lab, *add, "--session", ANN)
-    assert f"session {ANN} is told in its next brief" in say(lab, "alerts", "done", "dates-are-off", "--session", BOB)
+    assert f"session {ANN} will be told in its next brief" in say(
+        lab, "alerts", "done", "dates-are-off", "--session", BOB
+    )
     if ending == "stop":
         say(lab, "serve", "stop")
     else:

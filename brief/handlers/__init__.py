@@ -1,1 +1,1 @@
-"""How each capability is answered: its input, its handler, and its text for a person."""
+"""The handlers of the capabilities: for each its inputs, its handler, and its text for a person."""

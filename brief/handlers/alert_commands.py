@@ -1,4 +1,4 @@
-"""Alerts to write: add, set to done, acknowledge, archive, take over from a list of reminders."""
+"""The commands that change notices: add one, set it to done, acknowledge it, archive it."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ class AddInputs(SessionInputs):
 
 
 class NoticeInputs(SessionInputs):
-    """The notice that is meant."""
+    """The notice to change."""
 
     slug: Words = Field(max_length=4_000, description="name of the notice, or the path of its file")
 
 
 class Noticed(Wire):
-    """What became of a notice: `did` is `added`, `done`, `was done`, `moved`, `acknowledged` or `archived`.
+    """A notice after a command. `did` says what was done with it: `moved` means that it is due again on another day.
 
-    `kind` and `title` are None for a file that was archived because it cannot be read as a notice.
+    `kind` and `title` are None for an archived file that cannot be read as a notice.
     """
 
     did: Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
@@ -98,7 +98,7 @@ class Noticed(Wire):
 
 
 async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
-    """Write a new notice into the repository's own folder; the same title twice makes two."""
+    """Write a new notice into the repository's own folder. A repeated title makes a second notice."""
 
     def work() -> Noticed:
         _refuse_unfit(asked)
@@ -113,7 +113,7 @@ async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
 
 
 async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
-    """Set a notice to done, or a recurring one to its next time; who waits for a bug-dep is told."""
+    """Set a notice to done, or a recurring one to its next occurrence. The session that waits for a bug-dep is told."""
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
@@ -127,7 +127,7 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
         if done.was_done and done.fires_on is not None:
             return _noticed("was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed")
         if done.was_done:
-            return _noticed("was done", done.notice, done.path, _told_late(service, request, done.notice))
+            return _noticed("was done", done.notice, done.path, _tell_late(service, request, done.notice))
         if done.fires_on is not None:
             return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
         if done.notice.kind is Kind.BUG_DEP:
@@ -138,7 +138,7 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
 
 
 async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
-    """Note that a session has read a courtesy or an alert, so that it is not told it again; others still are."""
+    """Note that a session has read a courtesy or an alert, so that only other sessions are still shown it."""
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
@@ -159,7 +159,7 @@ async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> 
 
 
 async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
-    """Move a notice to the archive, whatever its dates say; also a file that cannot be read as one."""
+    """Move a notice to the archive, whatever its dates say, or a file that cannot be read as one."""
 
     def work() -> Noticed:
         request = service.request_context(asked.root, asked.session)
@@ -172,7 +172,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
             _tell_before_archiving(service, request, notice)
             path = move(found.folder, found.file.path)
         if path is None:
-            raise NotFoundError(f"{clean(asked.slug)} is not there any more: it was archived or removed meanwhile")
+            raise NotFoundError(f"{clean(asked.slug)} no longer exists: it was archived or removed meanwhile")
         if notice is None:
             return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=wire(path))
         return _noticed("archived", notice, path)
@@ -181,7 +181,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
 
 
 def _refuse_unfit(asked: AddInputs) -> None:
-    """Raise UsageError for what could be written and would not be read as it was meant."""
+    """Raise UsageError for a notice that could be written, but would not be read as it is meant."""
     if asked.kind is Kind.LOCK:
         raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
     if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
@@ -193,7 +193,7 @@ def _refuse_unfit(asked: AddInputs) -> None:
 
 
 def _refuse_held(notice: Notice | None, session: str | None) -> None:
-    """Raise ConflictError for the lock of another session, which ends by its own word alone, or by force."""
+    """Raise ConflictError for the lock of another session, which only that session or `--force` may release."""
     if notice is not None and notice.kind is Kind.LOCK and notice.session_id not in (None, session):
         place = f"majordomus lock release {clean(notice.component or 'COMPONENT', 60)}"
         raise ConflictError(
@@ -209,7 +209,7 @@ def _way_to_end(notice: Notice) -> str:
 
 
 def _what_follows(service: RepositoryService, notice: Notice, now: datetime, days: ZoneInfo) -> str | None:
-    """What becomes of a new notice that is not simply shown: who is told of a bug-dep, or from which day it is shown."""
+    """What happens to a new notice that is not simply shown: who is told about a bug-dep, or when it will be shown."""
     if notice.kind is Kind.BUG_DEP:
         return f"once it is done, {who_is_told(service, notice)}"
     verdict = decide_visibility(notice, now, days)
@@ -220,7 +220,7 @@ def _what_follows(service: RepositoryService, notice: Notice, now: datetime, day
 
 
 def _readable(found: Found) -> Notice | None:
-    """The notice in a file, None where there is none to be read."""
+    """The notice in a file, None if it cannot be read."""
     try:
         return content(found.file)[1]
     except MajordomusError:
@@ -231,7 +231,7 @@ _SPELLED = ("severity", "expires", "fires_on", "recurring", "audience", "compone
 
 
 def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
-    """The front matter, in the order in which a person would write it; what is None is left out."""
+    """The front matter, in the order in which a person would write it. Fields that are None are left out later."""
     waits = asked.kind is Kind.BUG_DEP
     return {
         "kind": str(asked.kind),
@@ -243,15 +243,15 @@ def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
     }
 
 
-def _told_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
-    """What was made up for of a bug-dep that was done before; None where who waits for it was told then."""
+def _tell_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
+    """Tell the session that waits for a bug-dep, if that was missed when it became done. None if it was told then."""
     if notice.kind is not Kind.BUG_DEP or service.board.is_fix_told(fix_key(notice)):
         return None
     return tell_fix(service, notice, request.query.checkout)
 
 
 def _tell_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
-    """Tell of a bug-dep that is done while its file can still be found; raises StoreError, SupersededError."""
+    """Tell the session that waits for a finished bug-dep before its file is moved. Raises StoreError, SupersededError."""
     if notice is not None and notice.kind is Kind.BUG_DEP and notice.status is NoticeStatus.DONE:
         tell_fixes(service, request.query)
 
@@ -261,7 +261,7 @@ def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> 
 
 
 def noticed_text(answer: Noticed) -> str:
-    """What became of the notice, in one line."""
+    """What was done with the notice, and its path."""
     what = " ".join(part for part in (answer.kind, clean(answer.slug)) if part)
     title = f" ({clean(answer.title)})" if answer.title else ""
     detail = f"; {clean(answer.detail, 400)}" if answer.detail else ""

@@ -1,4 +1,4 @@
-"""Alerts to read: all of them, the reminders, one in full."""
+"""The commands that show notices: all of them, the reminders, or one in full."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 
-OWNERS_LEFT_OUT = "those for the owner alone are left out: majordomus reminders tells them in a shell of the owner's"
+OWNERS_LEFT_OUT = "those for the owner alone are left out: majordomus reminders shows them in the owner's own shell"
 
 _BODY_LINES = 400
 _BODY_WIDTH = 400
 
 
 class AlertsInputs(SessionInputs):
-    """For whom the notices are judged."""
+    """The session and component for which the notices are selected."""
 
     component: str | None = Field(
         default=None,
@@ -40,7 +40,7 @@ class AlertsInputs(SessionInputs):
 
 
 class ListInputs(AlertsInputs):
-    """For whom they are judged, and whether those for the owner alone are among them."""
+    """The same, and whether notices for the owner alone are listed too."""
 
     owner: OwnerFlag = Field(
         default=False, description="also show notices meant for the owner alone; refused in a model's shell"
@@ -48,7 +48,7 @@ class ListInputs(AlertsInputs):
 
 
 class RemindersInputs(AlertsInputs):
-    """For whom they are judged, and whether those for the owner alone are among them."""
+    """The same, and whether reminders for the owner alone are listed too."""
 
     owner: OwnerByDefault = Field(
         default=False, description="also show notices meant for the owner alone; never shown in a model's shell"
@@ -56,13 +56,13 @@ class RemindersInputs(AlertsInputs):
 
 
 class ShowInputs(ListInputs):
-    """Which notice."""
+    """The notice to show."""
 
     slug: Words = Field(max_length=250, description="name of the notice, as lists show it")
 
 
 class NoticeInFull(Wire):
-    """One notice. `verdict` is `shown`, `hidden` or `expired`, with the reason where it is not shown; texts as written."""
+    """One notice, with its texts as written. `verdict` is `shown`, `hidden` or `expired`; `reason` says why not shown."""
 
     slug: str
     kind: str
@@ -76,10 +76,10 @@ class NoticeInFull(Wire):
 
 
 async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSection:
-    """Every notice that concerns the caller; those for the owner alone only where they are asked for."""
+    """List the notices that concern the caller. Those for the owner alone are listed only on request."""
 
     def work() -> AlertsSection:
-        query = looked(service, asked).query
+        query = request_for(service, asked).query
         return compose_alerts(
             service.context, query, read_visibility(service.context, query), _audiences(owner=asked.owner)
         )
@@ -88,10 +88,10 @@ async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSe
 
 
 async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> AlertsSection:
-    """The reminders and whatever else is due, and what is still to come."""
+    """List the reminders and everything else that is due, and what is still to come."""
 
     def work() -> AlertsSection:
-        query = looked(service, asked).query
+        query = request_for(service, asked).query
         found = read_visibility(service.context, query)
         due = tuple(one for one in found.shown if one.fired or one.notice.kind is Kind.REMINDER)
         of_days = replace(found, shown=due)
@@ -107,7 +107,7 @@ def _audiences(*, owner: bool) -> tuple[Audience, ...]:
 
 
 async def show_alert(service: RepositoryService, asked: ShowInputs) -> NoticeInFull:
-    """One notice in full, also one that is not shown now, with the reason."""
+    """Show one notice in full, even if it is hidden at present, with the reason."""
 
     def work() -> NoticeInFull:
         verdict = _found(service, asked)
@@ -118,26 +118,26 @@ async def show_alert(service: RepositoryService, asked: ShowInputs) -> NoticeInF
     return await in_thread(work)
 
 
-def looked(service: RepositoryService, asked: AlertsInputs) -> RequestContext:
-    """The look at the checkout, with the component that was named as its focus."""
+def request_for(service: RepositoryService, asked: AlertsInputs) -> RequestContext:
+    """The context of the request, with the named component as its focus."""
     request = service.request_context(asked.root, asked.session)
     return replace(request, query=replace(request.query, component=asked.component))
 
 
 def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
-    found = read_visibility(service.context, looked(service, asked).query)
+    found = read_visibility(service.context, request_for(service, asked).query)
     verdicts: tuple[Verdict, ...] = (*found.shown, *found.hidden, *found.expired)
     named = [verdict for verdict in verdicts if verdict.notice.slug == asked.slug]
     if len(named) > 1:
         raise UsageError(
             f"{len(named)} notices in different folders are called {clean(asked.slug)}; rename one of them"
         )
-    return named[0] if named else _beyond(service, asked)
+    return named[0] if named else _find_by_name(service, asked)
 
 
-def _beyond(service: RepositoryService, asked: ShowInputs) -> Verdict:
-    """The notice by its name, where a folder holds more than a brief reads; raises NotFoundError, and what `find` does."""
-    request = looked(service, asked)
+def _find_by_name(service: RepositoryService, asked: ShowInputs) -> Verdict:
+    """Find a notice by its name, if a folder holds more files than a brief reads. Raises like `find`."""
+    request = request_for(service, asked)
     _, notice = content(find(request.notice_folders, asked.slug).file)
     return decide_visibility(
         notice, service.now(), zone(request.query.settings)[0], lock_owners(service.context)(notice)
@@ -161,12 +161,12 @@ def _in_full(verdict: Verdict) -> NoticeInFull:
 
 
 def alerts_text(section: AlertsSection) -> str:
-    """The notices, a line each."""
+    """The notices, one line each."""
     return section_page(section)
 
 
 def notice_text(notice: NoticeInFull) -> str:
-    """What it is and why it is shown or not, its fields, and its body."""
+    """The notice: its kind and verdict, its fields, and its body."""
     why = f": {clean(notice.reason)}" if notice.reason else ""
     when = f" {notice.countdown}" if notice.countdown else ""
     owner = f", owner {notice.owner}" if notice.owner else ""

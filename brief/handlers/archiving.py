@@ -1,4 +1,4 @@
-"""Notices whose time is over, moved out of the way; never by composing, which changes nothing."""
+"""Archive notices that have expired. Composing a brief never does this, since reading changes nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from brief.support.zone import zone
 
 
 def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
-    """Bring back what was archived by a clock that was ahead, and would be shown by the clock as it is now."""
+    """Restore notices that a clock archived while it was ahead, if they would be shown at the present time."""
     now, days, owner = service.now(), zone(query.settings)[0], lock_owners(service.context)
     folders = notice_folders(service.context.state_dir, query)
 
@@ -28,7 +28,7 @@ def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
 def archive_expired(service: RepositoryService, query: SectionQuery, found: NoticeVisibility) -> None:
     """Archive the expired notices that are still expired. One that cannot be moved is tried again next time.
 
-    A wall clock that jumped ahead archives nothing before it has stood so until the next pass.
+    A wall clock that has jumped ahead archives nothing until the next pass confirms it.
     """
     if not found.expired:
         return

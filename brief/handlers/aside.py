@@ -1,4 +1,4 @@
-"""Work beside an answer, which the answer does not depend on."""
+"""Work that is done beside an answer and on which the answer does not depend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 ASIDE_SECONDS = 0.1
-"""How long the text waits for what is done beside it."""
+"""How long an answer waits for the work beside it."""
 
 Result = TypeVar("Result")
 
@@ -16,10 +16,10 @@ log = logging.getLogger(__name__)
 
 
 async def aside(work: Awaitable[Result]) -> Result | None:
-    """Do what the text does not depend on: where that fails or takes long, None, and the text comes all the same."""
+    """Do work on which an answer does not depend. If it fails or takes too long, log that and return None."""
     try:
         async with asyncio.timeout(ASIDE_SECONDS):
             return await work
     except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
-        log.warning("not done beside a text", extra={"reason": repr(fault)})
+        log.warning("work beside an answer failed", extra={"reason": repr(fault)})
         return None

@@ -1,4 +1,4 @@
-"""The brief, in the form that was asked for."""
+"""The brief, in the requested form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEDIA = {"json": "application/json"}
 
 
 class BriefInputs(SessionInputs):
-    """Which brief, and in which form."""
+    """The checkout and session of the brief, and its form."""
 
     format: Form = Field(
         default="json",
@@ -47,16 +47,16 @@ class BriefInputs(SessionInputs):
 
 
 async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:
-    """Compose, or find composed, and render; a rendering is made once for all who ask within its second."""
+    """Compose a brief, or take it from the cache, and render it. Callers within the same second share the rendering."""
     await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width)
     body = kept.rendered(form, lambda: _rendered(kept.value, asked).encode("utf-8", "backslashreplace"))
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
-        told = "\n".join(_row_texts(_chosen(kept.value, asked)))
+        shown = "\n".join(_row_texts(_chosen(kept.value, asked)))
         async with service.turns.turn(session) as notes:
-            notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, told))))
+            notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, shown))))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 
@@ -68,7 +68,7 @@ def _rendered(brief: Brief, asked: BriefInputs) -> str:
 
 
 def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
-    """What is shown of a brief."""
+    """The part of the brief that is shown: the chosen sections, within the budget."""
     chosen = narrowed(_for_page(brief, asked), asked.section)
     return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked))
 
@@ -78,7 +78,7 @@ def _row_texts(brief: Brief) -> list[str]:
 
 
 def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
-    """The brief with a line that loses whole pieces where a page is too narrow; made while every section is whole."""
+    """The brief with a line that fits the page. This comes first, since the line needs every section in full."""
     fits = asked.format != "text" or asked.width is None
     return brief if fits else brief.model_copy(update={"line": _line(brief, asked.width)})
 
@@ -96,5 +96,5 @@ def _form(brief: Brief, asked: BriefInputs) -> str:
 
 
 def brief_text(rendered: Rendered) -> str:
-    """The document as it is."""
+    """The rendered text."""
     return rendered.body.decode()

@@ -1,4 +1,4 @@
-"""Claims: announced with the paths they are about, told where they meet another's, and released."""
+"""Claims: announce the paths of an intended change, learn which others overlap with it, and release it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 _MOST_PAIRS = 3
-"""Pairs of paths that are told of one overlap."""
+"""How many pairs of paths are shown of one overlap."""
 
 
 class AnnounceInputs(SessionInputs):
-    """What an episode intends, and where."""
+    """What an episode intends to do, and where."""
 
     intent: Words = Field(description="what you are about to do, in a few words")
     scope: tuple[str, ...] = Field(
@@ -35,7 +35,7 @@ class AnnounceInputs(SessionInputs):
 
 
 class ReleaseInputs(SessionInputs):
-    """Which claim is released."""
+    """The claim to release."""
 
     name: Annotated[str | None, Positional()] = Field(
         default=None, max_length=40, description="claim to withdraw (default: every claim of the episode)"
@@ -43,7 +43,7 @@ class ReleaseInputs(SessionInputs):
 
 
 class Announced(Wire):
-    """A claim that is held now, the one whose name it took over, and what it shares with others: that informs, it forbids nothing."""
+    """A new claim, the one of the same name that it replaced, and its overlaps with others, which forbid nothing."""
 
     claim: Claim
     released: Claim | None
@@ -57,7 +57,7 @@ class Released(Wire):
 
 
 async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announced:
-    """Hold a claim, and tell what other episodes' claims and tasks are about the same paths."""
+    """Claim paths, and find the claims and tasks of other episodes that overlap with them."""
 
     def work() -> Announced:
         request = service.request_context(asked.root, asked.session)
@@ -74,7 +74,7 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
 
 
 async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
-    """End a claim, or every one of the episode."""
+    """Release one claim, or all claims of the episode."""
 
     def work() -> Released:
         meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
@@ -86,31 +86,31 @@ async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
 
 
 def _inside(path: str, root: str) -> str:
-    """A path relative to the checkout, also where it is spelled through a link to it."""
+    """A path relative to the checkout, even if it is spelled through a link to it."""
     if not path.startswith("/"):
         return path
-    told = below(path, root)
-    return told if told != path else below(os.path.realpath(path), root)
+    relative = below(path, root)
+    return relative if relative != path else below(os.path.realpath(path), root)
 
 
 # ---------------------------------------------------------------- for a person
 
 
 def announced_text(answer: Announced) -> str:
-    """The claim, what it took over, and a line for each episode's words that it meets."""
-    lines = [f"episode {answer.claim.episode} claims {_told(answer.claim)}"]
+    """The claim, the one that it replaced, and a line for each overlap."""
+    lines = [f"episode {answer.claim.episode} claims {_describe(answer.claim)}"]
     if answer.released is not None:
-        lines.append(f"released: {_told(answer.released)}")
+        lines.append(f"released: {_describe(answer.released)}")
     lines += [_overlap(one) for one in answer.overlaps]
     return "\n".join(lines) + "\n"
 
 
 def released_text(answer: Released) -> str:
     """A line for each claim that was released."""
-    return "".join(f"released: {_told(claim)}\n" for claim in answer.released)
+    return "".join(f"released: {_describe(claim)}\n" for claim in answer.released)
 
 
-def _told(claim: Claim) -> str:
+def _describe(claim: Claim) -> str:
     return f"{claim.name}: {clean(claim.intent)} ({', '.join(clean(path, 80) for path in claim.scope)})"
 
 

@@ -1,4 +1,4 @@
-"""Episodes: opened, closed and listed."""
+"""Open, close and list episodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from brief.sessions.processes import find_process, has_no_process
 from brief.support.daemon_threads import in_thread
 
 UNKNOWN_PROVIDER = "unknown"
-"""The provider of an episode where none was named; it never replaces one that is known."""
+"""The provider of an episode if none was named. It never replaces a known one."""
 
 
 class OpenInputs(SessionInputs):
@@ -69,7 +69,7 @@ class ListInputs(Inputs):
 
 
 class OneEpisode(Wire):
-    """An episode after what was done to it."""
+    """An episode after a command."""
 
     episode: Episode
 
@@ -92,7 +92,7 @@ class Episodes(Wire):
 
 
 async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpisode:
-    """Open an episode in the checkout; without an id it gets a new UUID. Raises UsageError where its process is none."""
+    """Open an episode in the checkout. Without an id it gets a new UUID. Raises UsageError if its process does not exist."""
     if asked.pid is not None and has_no_process(asked.pid):
         raise UsageError(
             f"pid {asked.pid}: no process has this number where the server runs; give that of one that runs there, or "
@@ -104,9 +104,9 @@ async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpis
 def opened(
     service: RepositoryService, request: RequestContext, asked: OpenInputs, *, takes_over: bool = False
 ) -> OneEpisode:
-    """The episode, opened in the checkout that was looked at. Blocks on the database.
+    """Open an episode in the checkout of the request. Blocks on the database.
 
-    A session that nobody knew goes on with what another left in its client; with `takes_over` its client said so.
+    A new session continues what another one left in the same client. `takes_over` means that the client said so.
     """
     session = str(uuid.uuid4()) if asked.session is None else asked.session
     process = find_process(asked.pid) if asked.pid is not None else None
@@ -130,7 +130,7 @@ def opened(
 
 
 async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEpisode:
-    """Close the episode that is meant."""
+    """Close an episode."""
 
     def work() -> OneEpisode:
         meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
@@ -143,7 +143,7 @@ async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEp
 
 
 async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episodes:
-    """The episodes of every checkout of the repository."""
+    """List the episodes of every checkout of the repository."""
 
     def work() -> Episodes:
         service.request_context(asked.root)
@@ -155,7 +155,7 @@ async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episod
 
 
 def one_text(answer: OneEpisode) -> str:
-    """What became of the episode, in one line."""
+    """The state of the episode, in one line."""
     episode = answer.episode
     place = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
     if episode.is_open:
@@ -164,7 +164,7 @@ def one_text(answer: OneEpisode) -> str:
 
 
 def list_text(answer: Episodes) -> str:
-    """A line for each episode, as the board orders them, then the closed ones, the latest first."""
+    """A line for each open episode, in the order of the board, then the closed ones, latest first."""
     count = len(answer.open)
     hint = "" if count else "; majordomus episode open opens one"
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{hint}"]
@@ -179,7 +179,7 @@ def list_text(answer: Episodes) -> str:
 
 
 def _line(episode: Episode, state: EpisodeState, liveness: str, at: datetime) -> str:
-    told = {"unheard": "unheard since the server started", "silent": "silent"}.get(liveness, state.value)
+    activity = {"unheard": "unheard since the server started", "silent": "silent"}.get(liveness, state.value)
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
     times = f"open {elapsed(at - episode.since)}, heard {ago(at - episode.heard)}"
-    return f"  {episode.id}  {clean(episode.provider, 40)}  {told}  {where}  {times}"
+    return f"  {episode.id}  {clean(episode.provider, 40)}  {activity}  {where}  {times}"

@@ -1,7 +1,7 @@
-"""Who waits for a bug-dep is told that it is done, once, however it became so: by a command or by an edit of its file.
+"""Tell the session that waits for a bug-dep once that it is done, whether a command or an edit of its file did it.
 
-That it is done stands in the file. What was told of it stands in the database, together with the line itself. Whatever is
-done and was not told is made up for at the next look, also after a kill between the two.
+The file says that the bug-dep is done. The database says that its follow-up was queued, and holds the follow-up itself.
+A missing follow-up is queued at the next check, even after a kill between the two.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 CHECKOUT_FIELD = "checkout"
-"""Where a bug-dep says in which checkout it was placed, so that who works there next can be told."""
+"""The field with the checkout in which a bug-dep was placed, so that the next session there can be told."""
 
 log = logging.getLogger(__name__)
 
 
 def tell_fixes(service: RepositoryService, query: SectionQuery) -> None:
-    """Owe a line to whoever waits for a bug-dep in the folders of a checkout that is done and was not told.
+    """Queue the missing follow-ups for the finished bug-deps in the folders of a checkout.
 
-    Costs one look at the files where nothing changed. Raises StoreError, SupersededError; the next look tries again.
+    If nothing has changed this costs one stat per file. Raises StoreError and SupersededError; the next call retries.
     """
     tell_fixes_in(service, notice_folders(service.context.state_dir, query))
 
 
 def tell_fixes_in(service: RepositoryService, folders: tuple[str, ...]) -> None:
-    """The same for folders by their names."""
-    _tell_of(service, folders, _bugs(service.context.notices(folders)))
+    """Queue the missing follow-ups for the finished bug-deps in these folders; see `tell_fixes`."""
+    _queue_follow_ups(service, folders, _bugs(service.context.notices(folders)))
 
 
-def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -> None:
+def _queue_follow_ups(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -> None:
     with service.fixes.turn:
         if service.fixes.is_told(folders, bugs):
             return
@@ -57,7 +57,7 @@ def _tell_of(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -
 
 
 def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
-    """The same of the bug-deps that a brief was just composed from; whatever fails is tried again at the next one."""
+    """Queue, in the background, the missing follow-ups for the bug-deps of a brief. The next brief retries a failure."""
     folders = request.notice_folders
     snapshot = service.notices.latest(folders)
     if snapshot is None or service.fixes.is_told(folders, bugs := _bugs(snapshot)):
@@ -65,9 +65,9 @@ def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None
 
     def work() -> None:
         try:
-            _tell_of(service, folders, bugs)
+            _queue_follow_ups(service, folders, bugs)
         except MajordomusError as fault:
-            log.warning("fixes not told yet", extra={"reason": str(fault)})
+            log.warning("follow-ups could not be queued yet", extra={"reason": str(fault)})
 
     service.fixes.task = asyncio.ensure_future(in_thread(work))
 
@@ -77,37 +77,37 @@ def _bugs(snapshot: NoticeSnapshot) -> Bugs:
 
 
 def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
-    """Owe a line for a bug-dep that a command found done, to its session or the next one of its checkout; to whom.
+    """Queue the follow-up for a finished bug-dep, and return a sentence that says who will be told.
 
-    `here` is the checkout of the command, for a notice that names none. Where it cannot be stored now, it is later.
+    `here` is the checkout of the command, for a notice that names none. What cannot be stored now is retried later.
     """
     try:
         placed_by, checkout = _waits(service, notice)
         if not notice.session_id and not checkout:
-            return "nobody is told, since it names no session that waits"
+            return "nobody will be told, since it names no waiting session"
         checkout = checkout or here
         service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), fix_key(notice))
     except (StoreError, SupersededError) as fault:
-        return f"who waits for it is told as soon as that can be stored: {fault}"
+        return f"the waiting session will be told as soon as that can be stored: {fault}"
     if placed_by is not None and placed_by.is_open:
-        return f"session {notice.session_id} is told in its next brief"
-    return f"the next session of {checkout} is told in its brief"
+        return f"session {notice.session_id} will be told in its next brief"
+    return f"the next session of {checkout} will be told in its brief"
 
 
 def who_is_told(service: RepositoryService, notice: Notice) -> str:
-    """Who is told once a bug-dep that was just placed is done, and what to do where it names no session."""
+    """Who will be told once a new bug-dep is done, and what to do if it names no session."""
     placed_by, checkout = _waits(service, notice)
     if placed_by is not None and placed_by.is_open:
-        return f"session {placed_by.id} is told"
+        return f"session {placed_by.id} will be told"
     if notice.session_id:
-        return f"session {notice.session_id} is told, or the next one of {checkout} where that is not open then"
-    return f"the next session of {checkout} is told, since it names none (--session ID names one)"
+        return f"session {notice.session_id} will be told, or the next one of {checkout} if that is not open then"
+    return f"the next session of {checkout} will be told, since it names none (--session ID names one)"
 
 
 def _tell_if_ours(service: RepositoryService, notice: Notice) -> bool:
-    """Owe the line where the notice is ours; False where that cannot be told yet.
+    """Queue the follow-up if the notice is ours. False if that is still unknown.
 
-    A clone brings other people's notices along: only who is or was here can wait for one.
+    A clone carries other people's notices: only a session that is or was here can wait for one.
     """
     key = fix_key(notice)
     if service.board.is_fix_told(key):
@@ -122,14 +122,14 @@ def _tell_if_ours(service: RepositoryService, notice: Notice) -> bool:
 
 
 def _waits(service: RepositoryService, notice: Notice) -> tuple[Episode | None, str | None]:
-    """The session that waits, if it is known here, and the checkout where it does."""
+    """The session that waits, if it is known here, and its checkout."""
     placed_by = service.board.episode(notice.session_id) if notice.session_id else None
     said = notice.fields.get(CHECKOUT_FIELD)
     return placed_by, placed_by.checkout if placed_by else said if isinstance(said, str) else None
 
 
 def _is_checkout(service: RepositoryService, root: str) -> bool | None:
-    """Whether the repository has a checkout there; None where that cannot be told, as with entries that git skips."""
+    """Whether the repository has a checkout there. None if that is unknown, as with worktree entries that git skips."""
     try:
         listed = service.context.worktrees()
     except MajordomusError:

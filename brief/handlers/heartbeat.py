@@ -1,6 +1,6 @@
-"""What a mod asks and tells of its session: a heartbeat every minute, the outcome of a prompt, and a person's prompt.
+"""The calls of a mod on behalf of its session: a heartbeat every minute, the outcome of a prompt, and each prompt.
 
-A heartbeat is answered with the line, and with at most one prompt to submit, which is handed out once.
+The answer to a heartbeat holds the line, and at most one prompt to submit, which is handed out only once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Outcome, WakeState, unchanged
 from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.inputs import Inputs
-from brief.handlers.outbox import PromptToSubmit, concluded, due_at, handed_out
-from brief.handlers.session_context import alerts_told, brief_told
+from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt, report_outcome
+from brief.handlers.session_context import compose_alerts_context, compose_brief_context
 from brief.handlers.waking import owes_brief, rules_for
 from brief.request import RequestContext
 from brief.service import RepositoryService
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class MindedInputs(Inputs):
-    """A session that a mod minds, and what is known of its client."""
+    """A session that a mod serves, and its client."""
 
     session: str = Field(min_length=1, max_length=200, description="id of the session")
     provider: str = Field(default="claude-code", max_length=40, description="coding agent that runs the session")
@@ -52,7 +52,7 @@ class MindedInputs(Inputs):
 
 
 class HeartbeatInputs(MindedInputs):
-    """What a session does now."""
+    """The present state of a session."""
 
     state: Literal["busy", "idle", "waiting"] = Field(
         description="what the session is doing; waiting means that a permission or a question is open"
@@ -63,7 +63,7 @@ class HeartbeatInputs(MindedInputs):
 
 
 class HeartbeatAnswer(Wire):
-    """The answer to a heartbeat. `reason` says why the switch is off; `due` is null where no wake is to come."""
+    """The answer to a heartbeat. `reason` says why the switch is off. `due` is null if no wake is scheduled."""
 
     at: Moment
     line: str
@@ -77,7 +77,7 @@ class HeartbeatAnswer(Wire):
 
 
 class OutcomeInputs(Inputs):
-    """What became of a prompt that a heartbeat handed out."""
+    """The outcome of a prompt that a heartbeat handed out."""
 
     session: str = Field(min_length=1, max_length=200, description="id of the session")
     prompt: str = Field(min_length=1, max_length=200, description="id of the prompt")
@@ -88,20 +88,20 @@ class OutcomeInputs(Inputs):
 
 
 class Recorded(Wire):
-    """Whether the outcome was one that was waited for, and whether the prompt waits to be handed out again."""
+    """Whether the outcome was expected, and whether the prompt waits to be handed out again."""
 
     recorded: bool
     waiting: bool
 
 
 class PromptInputs(MindedInputs):
-    """A prompt that is about to be sent; its text is nobody's business here."""
+    """A prompt that is about to be sent. Its text is not transmitted."""
 
     human: bool = Field(default=True, description="whether a person wrote the prompt")
 
 
 class Attached(Wire):
-    """What goes with a prompt, empty where that is nothing; `bytes` in UTF-8."""
+    """The context to add to a prompt, possibly empty. `bytes` is its length in UTF-8."""
 
     context: str
     carries: Literal["brief", "alerts", "nothing"]
@@ -112,13 +112,13 @@ class Attached(Wire):
 
 
 async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
-    """Note what the session does, and answer with the line and what it is to do."""
-    here, has_it = await in_thread(lambda: _heard_by_mod(service, asked))
+    """Note the state of the session, and answer with its line and a prompt to submit, if one waits."""
+    here, is_owner = await in_thread(lambda: _heard_by_mod(service, asked))
     rules, reason = rules_for(service, here, asked.session)
     sections = await service.sections_for_line(here, asked.session)
-    # Last, since what fails after it would lose the prompt.
-    if has_it:
-        wake_state, prompt = await handed_out(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
+    # This comes last, since a failure after it would lose the prompt.
+    if is_owner:
+        wake_state, prompt = await hand_out_prompt(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
     else:
         wake_state, prompt = await _wake_state(service, asked), None
     now = service.now()
@@ -136,22 +136,22 @@ async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -
 
 
 def heartbeat_text(answer: HeartbeatAnswer) -> str:
-    """The line alone."""
+    """The line."""
     return f"{answer.line}\n"
 
 
 def _heard_by_mod(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
-    """The same, and note for whom the mod is installed, by where it lies: what it says of that only makes it stricter."""
-    here, has_it = _heard(service, asked, EpisodeState(asked.state))
+    """Note the heartbeat and the scope of the mod: its place decides, and its own claim can only make that stricter."""
+    here, is_owner = _heard(service, asked, EpisodeState(asked.state))
     scope = scope_of_mod(asked.scope, client_folder(), _roots(here))
     service.activity.note_channel(asked.session, scope, draft=asked.draft)
-    return here, has_it
+    return here, is_owner
 
 
 def _roots(here: RequestContext) -> Iterator[str]:
-    """Every checkout: a session that goes on in another one keeps the mod of the one it started in.
+    """Every checkout, since a session that moves to another one keeps the mod of the one it started in.
 
-    First those where a mod is likely, since the others cost a look at the files of each.
+    The likely ones come first, since each of the others costs a stat.
     """
     yield here.here.root
     if here.query.primary is not None:
@@ -163,9 +163,9 @@ def _roots(here: RequestContext) -> Iterator[str]:
 def _heard(
     service: RepositoryService, asked: MindedInputs, state: EpisodeState, *, hurried: bool = False
 ) -> tuple[RequestContext, bool]:
-    """Note that a mod minds the session, and what that does; one that nobody knows or that was closed is opened.
+    """Note that a mod serves the session, and the session's state. An unknown or closed session is opened.
 
-    The request's context, and False where another client has the session: then its record stays as that one says.
+    Returns the context of the request, and False if another client owns the session: then its record stays unchanged.
     """
     here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
@@ -176,13 +176,13 @@ def _heard(
     episode = None if known is None else known.episode
     if episode is None or _is_new(episode, asked, state, checkout):
         said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
-        # A mod minds one session at a time: one that nobody knew before took the place of another.
+        # A mod serves one session at a time, so an unknown session took the place of another.
         opened(service, here, said, takes_over=service.board.episode(asked.session) is None)
     return here, True
 
 
 def _is_new(episode: Episode, asked: MindedInputs, state: EpisodeState, checkout: str) -> bool:
-    """Whether a client says something of its episode that the record does not."""
+    """Whether a client reports something about its episode that differs from the record."""
     names_process = asked.pid is not None and episode.process is None
     moved = (episode.state, episode.checkout) != (state, checkout)
     return moved or names_process or is_of_another(episode, asked.pid)
@@ -193,7 +193,7 @@ async def _wake_state(service: RepositoryService, asked: HeartbeatInputs) -> Wak
 
 
 def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_state: WakeState) -> float:
-    """Sooner while the session waits for a person, or something waits for the session."""
+    """Seconds until the next heartbeat: fewer while the session waits for a person, or something waits for it."""
     is_owed = wake_state.prompt is not None or bool(service.board.follow_ups(asked.session))
     return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
 
@@ -202,12 +202,12 @@ def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_sta
 
 
 async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
-    """Note what became of a prompt: only now is it delivered, or not."""
+    """Record the outcome of a prompt. Only this decides whether it was delivered."""
 
     def work() -> Recorded:
         service.request_context(asked.root)
         service.activity.note_served(asked.session, service.now())
-        after, entries = concluded(service, asked.session, asked.prompt, asked.outcome)
+        after, entries = report_outcome(service, asked.session, asked.prompt, asked.outcome)
         if entries and asked.outcome == "failed":
             log.warning(
                 "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
@@ -218,25 +218,27 @@ async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
 
 
 def recorded_text(answer: Recorded) -> str:
-    """Whether it was recorded."""
-    return "recorded\n" if answer.recorded else "not recorded: no such prompt was handed out, or it was told before\n"
+    """Whether the outcome was recorded."""
+    return (
+        "recorded\n" if answer.recorded else "not recorded: this prompt was not handed out, or has an outcome already\n"
+    )
 
 
 # ---------------------------------------------------------------- a prompt
 
 
 async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
-    """What goes with a prompt: the block of alerts always, the brief with the first of a session and once an interval."""
+    """Compose the context of a prompt: always the alerts, and the brief with a session's first and once an interval."""
     await service.turns.settle(asked.session)
     here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY, hurried=True))
     if asked.human and await in_thread(lambda: owes_brief(service, here)):
-        context, carries = (await brief_told(service, here, "mod", prompt_text)).context, "brief"
+        context, carries = (await compose_brief_context(service, here, "mod", prompt_text)).context, "brief"
     else:
-        context = await alerts_told(service, here, "mod")
+        context = await compose_alerts_context(service, here, "mod")
         carries = "alerts" if context else "nothing"
     return Attached(context=context, carries=carries, bytes=len(context.encode()))
 
 
 def attached_text(answer: Attached) -> str:
-    """The text as it is."""
+    """The context."""
     return answer.context

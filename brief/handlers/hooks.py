@@ -1,4 +1,4 @@
-"""What a client's hook tells of its session, and what that session must read now."""
+"""The events that a client's hook reports about its session, and the text that the session must read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from brief.core.text.sanitize import clean
 from brief.handlers.aside import aside
 from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.inputs import SessionInputs
-from brief.handlers.outbox import concluded
-from brief.handlers.session_context import alerts_told, brief_told
+from brief.handlers.outbox import report_outcome
+from brief.handlers.session_context import compose_alerts_context, compose_brief_context
 from brief.handlers.waking import is_woken, owes_brief, rules_of
 from brief.request import RequestContext
 from brief.service import RepositoryService
@@ -25,7 +25,7 @@ from brief.support.daemon_threads import in_thread
 
 
 class HookInputs(SessionInputs):
-    """An event of a session, as its client told it."""
+    """An event of a session, as its client reports it."""
 
     event: Literal["session-start", "user-prompt-submit", "stop", "session-end"] = Field(
         description="what happened; only at the first two does the session read the answer"
@@ -50,18 +50,18 @@ class HookInputs(SessionInputs):
 
 
 class HookAnswer(Wire):
-    """What the session must read now; empty where there is nothing."""
+    """The text that the session must read, possibly empty."""
 
     context: str
 
 
 async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
-    """Note what the session does, and compose what it must read."""
+    """Note an event of a session, and compose the text that it must read."""
     await service.turns.settle(asked.session)
     request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
     if asked.session is not None and service.context.absence is None:
-        await aside(_noted(service, request, asked, asked.session))
-    if asked.event in ("stop", "session-end") or _is_told_already(service, asked):
+        await aside(_note_event(service, request, asked, asked.session))
+    if asked.event in ("stop", "session-end") or _is_served_by_mod(service, asked):
         return HookAnswer(context="")
     context = await _composed(service, request, asked)
     if asked.channel == "mod" and asked.session is not None:
@@ -70,25 +70,25 @@ async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
 
 
 def hook_text(answer: HookAnswer) -> str:
-    """The text as it is."""
+    """The text."""
     return answer.context
 
 
 # ---------------------------------------------------------------- the episode
 
 
-async def _noted(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> None:
+async def _note_event(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> None:
     before = next((one.episode for one in service.board.known() if one.episode.id == session), None)
     if asked.event == "session-end":
         if before is not None:
             reason = clean(f"its client ended it: {asked.reason or 'no reason given'}")
             await in_thread(lambda: leave(service.board, session, asked.pid, reason, service.now()))
     elif asked.event != "stop" or before is not None:
-        await in_thread(lambda: _opened(service, request, asked, before))
+        await in_thread(lambda: _note_state(service, request, asked, before))
 
 
-def _opened(service: RepositoryService, request: RequestContext, asked: HookInputs, before: Episode | None) -> None:
-    """Note what the session does; one that another client has stays as that one says."""
+def _note_state(service: RepositoryService, request: RequestContext, asked: HookInputs, before: Episode | None) -> None:
+    """Note the state of the session, unless another client owns it."""
     session, now = checked_id(asked.session or ""), service.now()
     if asked.pid is not None and not note_client(service.board, session, asked.pid, request.query.checkout, now):
         return
@@ -99,7 +99,7 @@ def _opened(service: RepositoryService, request: RequestContext, asked: HookInpu
 
 
 def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:
-    """Busy from a prompt to the end of its turn; a conversation is compacted in the midst of one."""
+    """The state after the event. Compacting happens during a turn, so it changes nothing."""
     if asked.event == "user-prompt-submit":
         return EpisodeState.BUSY
     if asked.source == "compact" and before is not None:
@@ -110,8 +110,8 @@ def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:
 # ---------------------------------------------------------------- the text
 
 
-def _is_told_already(service: RepositoryService, asked: HookInputs) -> bool:
-    """Whether a settings hook asks for a session that the mod of the same client has told just now."""
+def _is_served_by_mod(service: RepositoryService, asked: HookInputs) -> bool:
+    """Whether a settings hook asks for a session that the mod of the same client has just served."""
     return (
         asked.channel == "hook"
         and asked.session is not None
@@ -122,19 +122,19 @@ def _is_told_already(service: RepositoryService, asked: HookInputs) -> bool:
 async def _composed(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
     if asked.event == "session-start":
         text = partial(start_text, is_woken=await is_woken(service, request))
-        return (await brief_told(service, request, asked.channel, text)).context
+        return (await compose_brief_context(service, request, asked.channel, text)).context
     if asked.session is not None and service.context.absence is None:
         return await _with_prompt(service, request, asked, asked.session)
-    return await alerts_told(service, request, asked.channel)
+    return await compose_alerts_context(service, request, asked.channel)
 
 
 async def _with_prompt(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> str:
-    """What goes with a prompt: nothing with one that woke the session, the brief with a person's where it is due.
+    """Compose the context of a prompt: none for a wake, and the brief with a person's prompt if it is due.
 
     A prompt that merely starts like a wake while none is outstanding is a quotation; it is treated as ordinary.
     """
     if asked.speaker == "wake":
-        change = await aside(in_thread(lambda: concluded(service, session, None, "submitted")))
+        change = await aside(in_thread(lambda: report_outcome(service, session, None, "submitted")))
         if change is None or change[1]:
             return ""
     if (
@@ -142,5 +142,5 @@ async def _with_prompt(service: RepositoryService, request: RequestContext, aske
         and await aside(in_thread(lambda: owes_brief(service, request)))
         and rules_of(request).on
     ):
-        return (await brief_told(service, request, asked.channel, prompt_text)).context
-    return await alerts_told(service, request, asked.channel)
+        return (await compose_brief_context(service, request, asked.channel, prompt_text)).context
+    return await compose_alerts_context(service, request, asked.channel)

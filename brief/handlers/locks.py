@@ -1,4 +1,4 @@
-"""Locks: placed by one session at a time, released by it, shown and audited."""
+"""Place, release, list and audit locks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FOR_THE_OWNER = "its text is for the owner alone"
 
 
 class PlaceInputs(SessionInputs):
-    """The lock that is asked for."""
+    """The lock to place."""
 
     component: Words = Field(max_length=200, description="component that nobody else may change while the lock is held")
     title: str | None = Field(default=None, max_length=200, description="why you lock it, in one line")
@@ -57,11 +57,11 @@ class ReleaseInputs(SessionInputs):
 
 
 class LocksInputs(SessionInputs):
-    """Which checkout's folders are looked at."""
+    """The checkout whose folders are searched."""
 
 
 class Lock(Wire):
-    """A lock that stands. `since` as its file says, `owner` whether its session lives, `naming` how it names its owner."""
+    """A lock that is held. `owner` says whether its session lives, `naming` how it names it, `since` is from its file."""
 
     component: str | None
     slug: str
@@ -78,7 +78,7 @@ class Lock(Wire):
 class Locks(Wire):
     """Every lock that is held, the files that may be locks and could not be read, and the folders not read in full.
 
-    `unread_summary` counts both in a sentence; it is empty where all was read.
+    `unread_summary` counts both in a sentence, and is empty if all was read.
     """
 
     locks: tuple[Lock, ...]
@@ -93,7 +93,7 @@ class Locks(Wire):
 
 
 class OneLock(Wire):
-    """A lock after what was done to it."""
+    """A lock after a command."""
 
     did: str
     component: str
@@ -105,7 +105,7 @@ class OneLock(Wire):
 
 
 async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
-    """Place a lock; of callers at the same time one places it, and the others are told who holds it."""
+    """Place a lock. Of several callers at the same time one gets it, and the others learn who holds it."""
 
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
@@ -114,12 +114,16 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
         placed = place(request.notice_folders, _request(asked), service.now(), is_in_force, days)
         if isinstance(placed, Placed):
             return _one(
-                "placed", component_name(asked.component), placed.notice, placed.path, _told(placed.unread, request)
+                "placed",
+                component_name(asked.component),
+                placed.notice,
+                placed.path,
+                _list_unread(placed.unread, request),
             )
         if placed.is_of(asked.session):
             did = "extended" if placed.is_extended else "held already"
             return _one(did, placed.component, placed.notice, placed.path)
-        raise ConflictError(_held(placed, owner))
+        raise ConflictError(_describe_holder(placed, owner))
 
     return await in_thread(work)
 
@@ -138,7 +142,7 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
             force=asked.force,
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
-        first, unread = released.locks[0], _told(released.unread, request)
+        first, unread = released.locks[0], _list_unread(released.unread, request)
         name = first.notice.component if first.notice else asked.component
         return _one("released", component_name(name), first.notice, first.path, unread)
 
@@ -179,13 +183,13 @@ def _request(asked: PlaceInputs) -> Request:
 
 
 def _held_test(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> IsHeld:
-    """Whether a lock stands now, in the zone of the checkout and by what is known of its owner."""
+    """The test whether a lock is held now, by the time zone of the checkout and the life of its owner."""
     days, _, _ = zone(request.query.settings)
     return lambda lock: is_held(lock, service.clock.earliest(), days, owner(lock))
 
 
-def _told(unread: Unread, request: RequestContext) -> tuple[str, ...]:
-    """A line for each file or folder that may hold locks and was not read."""
+def _list_unread(unread: Unread, request: RequestContext) -> tuple[str, ...]:
+    """A line for each file or folder that was not read and may hold locks."""
     return _with_unread_folders(unread, request).reasons
 
 
@@ -209,12 +213,12 @@ def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
 
 
 def _title(lock: Notice) -> str:
-    """What the lock is for, unless that is for the owner alone: the lock holds for everybody all the same."""
+    """The title of a lock, unless that is for the owner alone. The lock holds for everybody all the same."""
     return FOR_THE_OWNER if lock.audience is Audience.OWNER else lock.title
 
 
-def _held(held: Held, owner: Callable[[Notice], Life]) -> str:
-    """Who holds the lock, alive, gone or unknown, since when, until when, and why."""
+def _describe_holder(held: Held, owner: Callable[[Notice], Life]) -> str:
+    """A sentence about who holds the lock, whether that session lives, since when, until when, and why."""
     component, lock = clean(held.component, 60), held.notice
     if lock is None:
         why = f"{wire(held.path)} cannot be read ({held.fault})"
@@ -232,7 +236,7 @@ def _held(held: Held, owner: Callable[[Notice], Life]) -> str:
 
 
 def release_of_gone(component: str) -> str:
-    """What to do about a lock whose session is gone."""
+    """The advice for a lock whose session is gone."""
     return f"that session is gone, so majordomus lock release {clean(shlex.quote(component), 200)} --force frees it"
 
 
@@ -249,7 +253,7 @@ def _one(did: str, component: str, notice: Notice | None, path: str, unread: tup
 
 
 def one_text(answer: OneLock) -> str:
-    """What became of the lock, and what could not be looked at."""
+    """What was done with the lock, and what could not be read."""
     holder = f", session {clean(answer.session_id, 60)}" if answer.session_id else ""
     unread = "".join(f"could not be read, and may be a lock: {clean(line, 400)}\n" for line in answer.unread)
     no_end = ", until it is released" if answer.did == "held already" else ""
@@ -258,10 +262,10 @@ def one_text(answer: OneLock) -> str:
 
 
 def status_text(answer: Locks) -> str:
-    """How many locks stand as far as that is known, and a line for each."""
+    """The number of known locks, a line for each, and what could not be read."""
     count = len(answer.locks)
     known = f" that could be read; {clean(answer.unread_summary, 400)}" if not answer.fully_read else ""
-    lines = [f"{count} lock{' stands' if count == 1 else 's stand'}{known}"]
+    lines = [f"{count} lock{' is' if count == 1 else 's are'} held{known}"]
     lines += [_line(lock) for lock in answer.locks]
     gone = [lock.component or "COMPONENT" for lock in answer.locks if lock.owner is Life.GONE]
     lines += [f"  {clean(component, 60)}: {release_of_gone(component)}" for component in gone]
@@ -278,12 +282,12 @@ def _line(lock: Lock) -> str:
 
 
 def audit_text(answer: Locks) -> str:
-    """A line for each lock with how far it names its owner: `fail` where it must and does not, `warn` where it is older."""
+    """A line for each lock with how it names its owner: `fail` if it must and does not, `warn` if it need not."""
     lines = [f"{_verdict(lock)}  {lock.naming:<14} {_line(lock).strip()}" for lock in answer.locks]
     if not answer.fully_read:
         lines.append(f"warn  unread         {clean(answer.unread_summary, 400)}")
     lines += [f"warn  unread         {clean(line, 400)}" for line in (*answer.unread, *answer.unlisted)]
-    return "\n".join(lines or ["ok    no lock stands"]) + "\n"
+    return "\n".join(lines or ["ok    no lock is held"]) + "\n"
 
 
 def _verdict(lock: Lock) -> str:
@@ -293,9 +297,9 @@ def _verdict(lock: Lock) -> str:
 
 
 def audit_exit(answer: Locks) -> int:
-    """The exit code of a strict audit: 1 where a lock does not name its owner and must, 10 where a folder was not read.
+    """The exit code of a strict audit: 1 if a lock must name its owner and does not, 10 if a folder was not read.
 
-    A single file that cannot be read is told, and held against nobody.
+    A single unreadable file is only reported.
     """
     if any(lock.must_name_owner and lock.naming is not LockClass.OK for lock in answer.locks):
         return FAILED

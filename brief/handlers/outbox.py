@@ -1,4 +1,4 @@
-"""The outbox of a session: the prompt that waits in it, handed out once, to a session that may be given it now."""
+"""The outbox of a session: hand out its waiting prompt once, when the session may take it, and record the outcome."""
 
 from __future__ import annotations
 
@@ -28,23 +28,20 @@ from brief.support.delivery import if_unread
 log = logging.getLogger(__name__)
 
 FRESH_FOR = timedelta(minutes=2)
-"""A prompt that was composed longer ago is composed anew before it is handed out."""
+"""A prompt that is older than this is composed anew before it is handed out."""
 
 
 class PromptToSubmit(Wire):
-    """A prompt that a mod submits now, and whose outcome it then tells."""
+    """A prompt that a mod is to submit now, and whose outcome it then reports."""
 
     id: str
     text: str
 
 
-async def handed_out(
+async def hand_out_prompt(
     service: RepositoryService, here: RequestContext, rules: Rules, state: EpisodeState, *, draft: bool
 ) -> tuple[WakeState, PromptToSubmit | None]:
-    """The prompt that the session of a heartbeat submits now, if one waits and it may, given its `state`.
-
-    What may not wait any longer is withdrawn.
-    """
+    """Hand out the waiting prompt of a session, if its `state` allows that. An outdated prompt is withdrawn."""
     session, wakes = here.query.session or "", service.board.wakes
 
     def tidy(wake_state: WakeState) -> Change:
@@ -60,15 +57,15 @@ async def handed_out(
     except Exception as fault:  # noqa: BLE001 - whatever it is, the heartbeat has its line, and the prompt waits on
         log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
         return wake_state, None
-    wake_state, taken = await in_thread(lambda: _taken(service, session, fresh))
+    wake_state, taken = await in_thread(lambda: _take_prompt(service, session, fresh))
     if taken is not None:
-        # It waits again where it is proven that the client never had it.
-        if_unread(lambda: aside(in_thread(lambda: concluded(service, session, taken.id, "held"))))
+        # If it is proven that the client never received the prompt, it waits again.
+        if_unread(lambda: aside(in_thread(lambda: report_outcome(service, session, taken.id, "held"))))
     return wake_state, taken
 
 
-def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[WakeState, PromptToSubmit | None]:
-    """The prompt that waits, as it says now; None where another heartbeat has taken it, or it was withdrawn meanwhile."""
+def _take_prompt(service: RepositoryService, session: str, fresh: Prompt) -> tuple[WakeState, PromptToSubmit | None]:
+    """Take the waiting prompt, with its present text. None if another heartbeat took it, or it was withdrawn meanwhile."""
     taken: list[Prompt] = []
 
     def take(wake_state: WakeState) -> Change:
@@ -82,7 +79,7 @@ def _taken(service: RepositoryService, session: str, fresh: Prompt) -> tuple[Wak
 
 
 def due_at(wake_state: WakeState, rules: Rules, now: Instant) -> datetime | None:
-    """When a wake of the session is due; None where none will be, as long as nothing changes."""
+    """When the next wake of the session is due. None if none will be, as things are now."""
     if wake_status(wake_state.cadence, rules) is not WakeStatus.ON:
         return None
     return (
@@ -92,10 +89,10 @@ def due_at(wake_state: WakeState, rules: Rules, now: Instant) -> datetime | None
     )
 
 
-def concluded(service: RepositoryService, session: str, prompt_id: str | None, outcome: Outcome) -> Change:
-    """Note what became of a prompt that a client has, whichever it is where `prompt_id` is None.
+def report_outcome(service: RepositoryService, session: str, prompt_id: str | None, outcome: Outcome) -> Change:
+    """Record the outcome of a prompt that was handed out. If `prompt_id` is None, it is the one that the client has.
 
-    What was submitted tells the session what it was owed. Blocks on the database.
+    A submitted prompt delivers the follow-ups in it. Blocks on the database.
     """
     delivered: list[Prompt] = []
 

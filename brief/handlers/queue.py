@@ -1,4 +1,4 @@
-"""The queue of branches, looked at anew."""
+"""Refresh the queue of branches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from brief.support.daemon_threads import in_thread
 
 
 class RefreshInputs(Inputs):
-    """Which checkout's policy names the base."""
+    """The checkout whose policy names the base branch."""
 
 
 async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Section:
-    """Look at every branch, keep what was seen, and answer with the section that it makes."""
+    """Observe every branch, store the observation, and return the section that is made of it."""
 
     def work() -> None:
         request = service.request_context(asked.root)
@@ -25,7 +25,7 @@ async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Sec
         settings = request.query.settings.integration
         if settings.provider not in ("auto", "git"):
             raise ConflictError(
-                f"integration.provider is {settings.provider}, so there are no branches to look at here"
+                f"integration.provider is {settings.provider}, so there are no local branches to observe"
             )
         base = base_branch(service.common_dir, settings.base)
         observe(service.common_dir, base, service.now()).write(f"{service.context.state_dir}/observation.json")

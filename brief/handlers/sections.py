@@ -1,4 +1,4 @@
-"""One section of a brief, asked for alone."""
+"""A single section of a brief."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from brief.service import RepositoryService
 
 
 class SectionInputs(SessionInputs):
-    """Which checkout, and which episode asks."""
+    """The checkout and the episode of the caller."""
 
 
 class PeersInputs(SectionInputs):
-    """Which checkout asks who else is here, and whether other servers are asked too."""
+    """The caller, and whether other servers are asked too."""
 
     local: bool = Field(default=False, description="list the boards of this server alone, including the caller's own")
 
 
 async def list_peers(service: RepositoryService, asked: PeersInputs) -> Section:
-    """Who else is here."""
+    """List the peers."""
     return await service.section("peers", asked.root, asked.session, local=asked.local)
 
 
 def section_of(name: str) -> Callable[[RepositoryService, SectionInputs], Awaitable[Section]]:
-    """The handler that asks the owner of the section `name`."""
+    """The handler that reads the section `name`."""
 
     async def handler(service: RepositoryService, asked: SectionInputs) -> Section:
         return await service.section(name, asked.root, asked.session)
@@ -37,5 +37,5 @@ def section_of(name: str) -> Callable[[RepositoryService, SectionInputs], Awaita
 
 
 def section_text(section: Section) -> str:
-    """The section with every row it has."""
+    """The section with all its rows."""
     return section_page(section)

@@ -1,7 +1,7 @@
-"""What a session is told by a channel, composed once for all of them: the alerts block, and the brief that goes with it.
+"""The context that a session reads, composed alike for every channel: the alerts block, and with it the brief.
 
-Marking courtesies and the ledger follow once the text was read, archiving stands beside it: each may fail or hang without
-costing it.
+Courtesies are marked and the ledger is written once the text was read; expired notices are archived beside it. If one of
+these fails or hangs, the session still gets its text.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from brief.support.daemon_threads import in_thread
 from brief.support.delivery import Note
 
 JUDGED_SECONDS = 1.0
-"""How long the notices may take: longer than any folder of them needs, and short of what a hook has in all."""
+"""How long reading the notices may take: more than any folder needs, and less than a hook has in all."""
 
 Result = TypeVar("Result")
 Text = Callable[[Sequence[Shown], Brief, int], str]
-"""How a channel puts alerts and brief together, the alerts in at most so many characters."""
+"""How a channel combines alerts and brief. The number limits the alerts, in characters."""
 
 log = logging.getLogger(__name__)
 
@@ -48,14 +48,14 @@ class Briefed(NamedTuple):
 
 
 class ToRead(NamedTuple):
-    """The notices that a session has still to read, and what could not be read and may be locks."""
+    """The notices that a session has still to read, and what could not be read and may hold locks."""
 
     shown: list[Shown]
     unread: Unread
 
 
-async def alerts_told(service: RepositoryService, request: RequestContext, channel: str) -> str:
-    """The block of what the session has still to read; empty where that is nothing."""
+async def compose_alerts_context(service: RepositoryService, request: RequestContext, channel: str) -> str:
+    """Compose the block of the notices that the session has still to read. Empty if there are none."""
     session, budget = request.query.session, request.query.settings.alerts.block_characters
     async with service.turns.turn(session) as notes:
         shown, unread = await shown_to(service, request.query)
@@ -67,29 +67,31 @@ async def alerts_told(service: RepositoryService, request: RequestContext, chann
     return context
 
 
-async def brief_told(service: RepositoryService, request: RequestContext, channel: str, text: Text) -> Briefed:
-    """The block and the brief, after which the session is owed nothing until an interval has gone by."""
+async def compose_brief_context(
+    service: RepositoryService, request: RequestContext, channel: str, text: Text
+) -> Briefed:
+    """Compose the alerts block and the brief. The session is then owed no brief until an interval has passed."""
     query, session = request.query, request.query.session
     async with service.turns.turn(session) as notes:
         (shown, _), kept = await asyncio.gather(
             shown_to(service, query), service.brief(query.root, session, local=False, hurried=request.hurried)
         )
-        brief = kept.value  # which says itself what could not be read
+        brief = kept.value  # the brief itself says what could not be read
         context = text(shown, brief, query.settings.alerts.block_characters)
         notes.extend(_marks(service, session, context, shown))
         if session is not None:
             notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, context))))
         if service.context.absence is None:
             now = service.board.wakes.instant(service.now())
-            size, told = _size(context), facts(brief)
+            size, digest = _size(context), facts(brief)
             notes.extend(
-                _steps(service, session, lambda wake_state: record_brief(wake_state, channel, size, told, now))
+                _steps(service, session, lambda wake_state: record_brief(wake_state, channel, size, digest, now))
             )
     return Briefed(context, brief)
 
 
 async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
-    """What this session has still to read of the notices, and what of them could not be read."""
+    """The notices that this session has still to read, and those that could not be read."""
     try:
         async with asyncio.timeout(JUDGED_SECONDS):
             visibility = await in_thread(lambda: read_visibility(service.context, query))
@@ -104,14 +106,14 @@ async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
 
 
 def _steps(service: RepositoryService, session: str | None, step: Step) -> list[Note]:
-    """What is to be noted in the ledger of an episode once it was told something."""
+    """The ledger entries to write once the session has read its context."""
     if session is None or service.context.absence is not None:
         return []
     return [lambda: aside(in_thread(lambda: service.board.wakes.change(session, service.now(), step)))]
 
 
 def _marks(service: RepositoryService, session: str | None, text: str, shown: Sequence[Shown]) -> list[Note]:
-    """What is to be noted of the courtesies in a text once the session has read it: each is told once."""
+    """The courtesies to mark as seen once the session has read them, since each is shown only once."""
     named = courtesies_in(text, shown)
     if session is None or not named:
         return []

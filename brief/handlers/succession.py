@@ -1,7 +1,7 @@
-"""A session that goes on in the client of another takes over its lock, its task, its claims and what is owed to it.
+"""Pass on what a session leaves when another one continues in its client: locks, task, claims and follow-ups.
 
-What lies in the database moves in the transaction that stores the session. Locks lie in files: each look at a folder
-writes the heir into those that still name a session which was succeeded, also after a kill or a full disk.
+Rows in the database move in the transaction that stores the new session. Locks are files: whenever a folder is read, the
+heir is written into those that still name a session with a successor, so that a kill or a full disk only delays it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 def find_predecessor(
     service: RepositoryService, session: str, process: Process | None, *, takes_over: bool
 ) -> Episode | None:
-    """The episode that a session goes on from; `takes_over` says that its client told so. Blocks on the database."""
+    """The episode that a session continues. `takes_over` means that its client reported it. Blocks on the database."""
     board = service.board
     return predecessor(
         session,
@@ -36,9 +36,9 @@ def find_predecessor(
 
 
 def hand_over_notices(service: RepositoryService, folders: tuple[str, ...]) -> None:
-    """Write heirs into the locks and bug-deps of the folders whose session was succeeded.
+    """Write the heirs into those locks and bug-deps of the folders whose session has a successor.
 
-    What fails is tried at the next look. Costs one look at the files where nothing is to be written.
+    A failure is retried at the next call. If there is nothing to write, this costs one stat per file.
     """
     successors = service.board.successors()
     if not successors:
@@ -51,11 +51,11 @@ def hand_over_notices(service: RepositoryService, folders: tuple[str, ...]) -> N
         except MajordomusError as error:
             faults = (error.sentence,)
         for fault in faults:
-            log.warning("a lock is not handed over yet", extra={"reason": fault})
+            log.warning("a notice could not be handed over yet", extra={"reason": fault})
 
 
 def hand_over_notices_soon(service: RepositoryService, request: RequestContext) -> None:
-    """The same, of the folders from which a brief was just composed."""
+    """Hand over in the background, in the folders from which a brief was just composed."""
     folders = request.notice_folders
     snapshot = service.notices.latest(folders)
     successors = service.board.successors()

@@ -1,4 +1,4 @@
-"""The task of an episode: set, given a next action, ended."""
+"""Set and end the task of an episode, and its next action."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from brief.support.daemon_threads import in_thread
 
 
 class SetInputs(SessionInputs):
-    """What an episode works on from now on."""
+    """The new task of an episode."""
 
     title: Words = Field(description="the task, in a few words")
     next: str | None = Field(default=None, description="the next action, in a few words")
@@ -24,7 +24,7 @@ class SetInputs(SessionInputs):
 
 
 class NextInputs(SessionInputs):
-    """What an episode does next."""
+    """The next action of an episode."""
 
     action: Words = Field(description="the next action, in a few words")
 
@@ -34,29 +34,29 @@ class DoneInputs(SessionInputs):
 
 
 class OneTask(Wire):
-    """A task after what was done to it."""
+    """A task after a command."""
 
     task: Task
 
 
 async def set_task(service: RepositoryService, asked: SetInputs) -> OneTask:
-    """Begin a task; the one before it ends."""
-    return await _told(
+    """Give an episode a new task. The one before it ends."""
+    return await _write_task(
         service, asked, lambda meant: service.board.set_task(meant, asked.title, asked.scope, asked.next, service.now())
     )
 
 
 async def set_next(service: RepositoryService, asked: NextInputs) -> OneTask:
-    """Say what comes next in the task."""
-    return await _told(service, asked, lambda meant: service.board.set_next(meant, asked.action, service.now()))
+    """Set the next action of the task."""
+    return await _write_task(service, asked, lambda meant: service.board.set_next(meant, asked.action, service.now()))
 
 
 async def end_task(service: RepositoryService, asked: DoneInputs) -> OneTask:
     """End the task."""
-    return await _told(service, asked, lambda meant: service.board.end_task(meant, service.now()))
+    return await _write_task(service, asked, lambda meant: service.board.end_task(meant, service.now()))
 
 
-async def _told(service: RepositoryService, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
+async def _write_task(service: RepositoryService, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
     def work() -> OneTask:
         meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
         task = write(meant)
@@ -67,7 +67,7 @@ async def _told(service: RepositoryService, asked: SessionInputs, write: Callabl
 
 
 def task_text(answer: OneTask) -> str:
-    """What became of the task, in one line."""
+    """The state of the task, in one line."""
     task = answer.task
     if task.done is not None:
         return f"done: {clean(task.title)}\n"

@@ -1,4 +1,4 @@
-"""What the process asks that waits beside an idle session, where a client has hooks and no mod."""
+"""The polling of the process that waits beside an idle session, for clients that have hooks and no mod."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
 from brief.handlers.episodes import OpenInputs, opened
 from brief.handlers.heartbeat import MindedInputs
-from brief.handlers.outbox import PromptToSubmit, due_at, handed_out
+from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt
 from brief.handlers.waking import rules_for
 from brief.request import RequestContext
 from brief.service import RepositoryService
@@ -25,11 +25,11 @@ from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
 ASKS_A_MINUTE = 60
-"""How often it asks at most; how often at least is once a minute, so that its session stays heard."""
+"""How often the process polls at most. It polls at least once a minute, so that its session stays heard."""
 
 
 class WaitInputs(MindedInputs):
-    """A process that waits, and where the hook that started it is installed."""
+    """A waiting process, and the place of the hook that started it."""
 
     since: float = Field(
         ge=0, allow_inf_nan=False, description="when the process began, by the clock that is never set"
@@ -45,14 +45,14 @@ class WaitInputs(MindedInputs):
 
     @property
     def client(self) -> str:
-        """What tells the client from others: one shows one session at a time, and one session may be shown by two."""
+        """The identity of the client: a client shows one session at a time, but two clients may show the same session."""
         return self.session if self.process_start is None else f"process {self.pid} of {self.process_start}"
 
 
 class Waited(Wire):
-    """The prompt to wake with, or when to ask again; null where the process is to end, and `reason` says why.
+    """The prompt that wakes the session, or when to poll again. If both are null the process ends; `reason` says why.
 
-    `ensures` is whether it may start a server where this one is gone.
+    `ensures` says whether the process may start a server if this one is gone.
     """
 
     at: Moment
@@ -63,17 +63,17 @@ class Waited(Wire):
 
 
 async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
-    """Hand out the prompt that waits for an idle session, once, or say when to ask again."""
+    """Hand out the waiting prompt of an idle session, or say when to poll again."""
     here = await in_thread(lambda: service.request_context(asked.root, asked.session))
     episode = await in_thread(lambda: service.board.episode(asked.session))
-    over = _over(service, asked, episode)
+    over = _why_over(service, asked, episode)
     if over is not None:
         return Waited(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
-        await _opened(service, asked)
+        await _open_idle(service, asked)
     service.activity.note_channel(asked.session, await in_thread(lambda: _scope(service, asked, here)))
     rules, off = rules_for(service, here, asked.session)
-    wake_state, prompt = await handed_out(service, here, rules, await _state(service, asked.session), draft=False)
+    wake_state, prompt = await hand_out_prompt(service, here, rules, await _state(service, asked.session), draft=False)
     return Waited(
         at=service.now(),
         prompt=prompt,
@@ -84,12 +84,12 @@ async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
 
 
 def waited_text(answer: Waited) -> str:
-    """The prompt, or why there is none."""
+    """The prompt, or the reason why there is none."""
     return answer.prompt.text if answer.prompt else f"{answer.reason or 'nothing is due'}\n"
 
 
 def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) -> Scope:
-    """Whose hook it is: the project's only where the files of the client show that, whatever is said. Blocks on files."""
+    """The scope of the hook: the project's only if the files of the client prove it. Blocks on files."""
     try:
         project = service.checkout_config(asked.project).here.root if asked.project else here.here.root
     except RepositoryError:
@@ -98,12 +98,12 @@ def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) 
     return scope_of_hook(asked.scope, own, asked.project or project)
 
 
-def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None) -> str | None:
-    """Why the process need not wait any more."""
+def _why_over(service: RepositoryService, asked: WaitInputs, episode: Episode | None) -> str | None:
+    """Why the process need not wait any longer. None if it must."""
     if service.activity.is_served(asked.session, service.now()):
-        return "a mod of the client minds this session"
+        return "a mod of the client serves this session"
     if not service.activity.note_waiting(asked.client, asked.since):
-        return "another process waits beside this client, which began later"
+        return "a process that started later waits beside this client"
     if episode is None or is_of_another(episode, asked.pid):
         return None
     now = service.board.wakes.instant(service.now())
@@ -113,26 +113,26 @@ def _over(service: RepositoryService, asked: WaitInputs, episode: Episode | None
     return None
 
 
-async def _opened(service: RepositoryService, asked: WaitInputs) -> None:
-    """Open the episode of a session that is not open: such a process is started where a session begins or is idle."""
+async def _open_idle(service: RepositoryService, asked: WaitInputs) -> None:
+    """Open a session as idle: the process starts when a session begins or becomes idle."""
     idle = EpisodeState.IDLE
     said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
     await in_thread(lambda: opened(service, service.request_context(asked.root), said))
 
 
 async def _state(service: RepositoryService, session: str) -> EpisodeState:
-    """What the session does: idle only where its hooks say so, and what its client records does not say otherwise."""
-    told = next((one.state for one in service.board.known() if one.episode.id == session), EpisodeState.UNKNOWN)
-    if told is not EpisodeState.IDLE:
-        return told
+    """The state of the session: idle only if its hooks report that, and the records of its client agree."""
+    reported = next((one.state for one in service.board.known() if one.episode.id == session), EpisodeState.UNKNOWN)
+    if reported is not EpisodeState.IDLE:
+        return reported
     recorded = await in_thread(service.context.seen)
-    return next((one.state for one in recorded.sessions if one.id == session), told)
+    return next((one.state for one in recorded.sessions if one.id == session), reported)
 
 
 def _again(service: RepositoryService, wake_state: WakeState, rules: Rules) -> float:
-    """After how many seconds to ask again: just after a wake is due, and within a minute.
+    """The seconds until the next poll: just after a wake is due, and within a minute.
 
-    One that waits already is not handed out to a busy session, and the end of its turn starts another process.
+    A waiting wake does not shorten this: a busy session cannot take it, and the end of its turn starts another process.
     """
     now = service.now()
     due = due_at(wake_state, rules, service.board.wakes.instant(now)) if wake_state.prompt is None else None

@@ -1,4 +1,4 @@
-"""The wakes of the sessions: told, paused, resumed, and one asked for at once. None of it costs a turn of a model."""
+"""List, pause and resume the wakes of sessions, and wake one at once. None of this costs a turn of a model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class WakesInputs(Inputs):
 
 
 class PauseInputs(SessionInputs):
-    """Whose wakes are meant."""
+    """The session whose wakes are paused or resumed, or the whole repository."""
 
     repository: bool = Field(
         default=False, description="apply to every session of the repository, whichever session is named"
@@ -46,7 +46,7 @@ class WakeInputs(SessionInputs):
 
 
 class WaitingWake(Wire):
-    """The prompt in an outbox; `offered` is when a client took it, whose outcome is not known yet."""
+    """The prompt in an outbox. `offered` is when a client took it; its outcome is not known yet."""
 
     id: str
     composed: Moment
@@ -56,8 +56,8 @@ class WaitingWake(Wire):
 class SessionWakes(Wire):
     """The wakes of one open session.
 
-    `reason` says why it is not woken, `waits_for` what a wake in its outbox waits for, `unprompted` counts wakes since a
-    person spoke; `ledger` is null where it was not asked for.
+    `reason` says why it is not woken, and `waits_for` what a wake in its outbox waits for. `unprompted` counts the wakes
+    since the last prompt of a person. `ledger` is null unless it was requested.
     """
 
     session: str
@@ -76,7 +76,7 @@ class SessionWakes(Wire):
 
 
 class AllWakes(Wire):
-    """The wakes of every open session; `paused` is since when none of the repository is woken, `meant` the one asked about."""
+    """The wakes of every open session. `paused` is since when the whole repository is, `meant` the session asked about."""
 
     at: Moment
     paused: Moment | None
@@ -88,7 +88,7 @@ class AllWakes(Wire):
 
 
 async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes:
-    """How the wakes of every open session stand."""
+    """List the wakes of every open session."""
 
     def work() -> AllWakes:
         service.request_context(asked.root)
@@ -137,7 +137,7 @@ def _one(
 
 
 def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
-    """What a wake in the outbox of a session waits for."""
+    """What the wake in the outbox of a session waits for."""
     channel = service.activity.channel(known.episode.id)
     if channel is None:
         return "a mod or a hook of its client, none of which has asked yet"
@@ -165,35 +165,38 @@ def _status(
 
 
 def wakes_text(answer: AllWakes) -> str:
-    """A line for each session, or for the one that was asked about; what was counted stands below."""
+    """A line for each session, or for the one that was asked about, with its ledger below."""
     paused = f"; all are paused, since {elapsed(answer.at - answer.paused)}" if answer.paused else ""
     count, told = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{paused}"]
     for one in told:
-        lines += [f"- {_who(one)}: {_told(one, answer.at)}", *(f"    {_counted(line)}" for line in one.ledger or ())]
+        lines += [
+            f"- {_who(one)}: {_describe(one, answer.at)}",
+            *(f"    {_counted(line)}" for line in one.ledger or ()),
+        ]
     return "\n".join(lines if answer.meant is None else lines[1:]) + "\n"
 
 
 def paused_text(answer: AllWakes) -> str:
-    """What was done and what ends it, then how the wakes stand."""
+    """What was done and how to undo it, then the wakes."""
     option = "" if answer.meant else " --repository"
     return f"paused: no wake is queued until majordomus wake resume{option}\n{wakes_text(answer)}"
 
 
 def resumed_text(answer: AllWakes) -> str:
-    """What was done, then how the wakes stand, which may still be off for another reason."""
+    """What was done, then the wakes, which may still be off for another reason."""
     return f"resumed: {'this session is' if answer.meant else 'sessions are'} no longer paused\n{wakes_text(answer)}"
 
 
 def _who(one: SessionWakes) -> str:
-    """Where and what first, as peers are told."""
+    """The session, with its checkout and state first, as in the peers section."""
     state = "state unknown" if one.state is EpisodeState.UNKNOWN else str(one.state)
     provider = "" if one.provider == "unknown" else f"{clean(one.provider, 40)} "
     task = f", {clean(one.task, 60)}" if one.task else ""
     return f"{clean(one.checkout.rpartition('/')[2], 60)}, {state}{task} ({provider}{clean(one.session[:8])})"
 
 
-def _told(one: SessionWakes, at: datetime) -> str:
+def _describe(one: SessionWakes, at: datetime) -> str:
     if one.waiting is not None:
         since = ago(at - one.waiting.composed)
         return (
@@ -215,7 +218,7 @@ def _counted(line: LedgerLine) -> str:
 
 
 async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
-    """Wake a session, or every one of the repository, no more; what waits is withdrawn."""
+    """Pause the wakes of a session, or of the whole repository. A waiting prompt is withdrawn."""
 
     def everybody() -> None:
         service.board.wakes.pause_all(service.now())
@@ -232,7 +235,7 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
 
 
 async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
-    """Wake a session again, or all of the repository but those that are paused by themselves."""
+    """Resume the wakes of a session, or of the whole repository but for sessions that were paused individually."""
 
     def resume(wake_state: WakeState) -> Change:
         return replace(wake_state, paused=None), ()
@@ -256,8 +259,8 @@ async def _changed(
 
 
 async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
-    """Put a prompt into the outbox of a session now; as a person asks for it, the limit begins anew and Esc is over."""
-    request = await in_thread(lambda: _look_of_meant(service, asked))
+    """Put a prompt into the outbox of a session now. Since a person asks for it, this resets the wake limit and an Esc."""
+    request = await in_thread(lambda: _request_for_meant(service, asked))
     session = request.query.session or ""
     wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
     _refuse(service, wake_state, request)
@@ -280,19 +283,19 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
     return await in_thread(work)
 
 
-def _look_of_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
-    """The look for the episode that is meant, at the checkout where it is open."""
+def _request_for_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
+    """The context of a request for the episode that is meant, at the checkout where it is open."""
     meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
     episode = service.board.require_open(meant)
     return service.request_context(episode.checkout, meant)
 
 
 def _refuse(service: RepositoryService, wake_state: WakeState, request: RequestContext) -> None:
-    """Raise ConflictError where the session is not woken, whoever asks."""
+    """Raise ConflictError if the session must not be woken."""
     _, off = rules_for(service, request, request.query.session or "")
     if off is not None:
         raise ConflictError(f"nobody is woken here: {off}")
     if wake_state.paused_since is not None:
         raise ConflictError("its wakes are paused; majordomus wake resume ends that")
     if wake_state.prompt is not None:
-        raise ConflictError("a wake waits for it already; there is never a second while one waits")
+        raise ConflictError("a wake is waiting for it already; a second one is never queued meanwhile")

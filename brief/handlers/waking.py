@@ -1,4 +1,4 @@
-"""What the schedule, a heartbeat and `wake now` share: by which rules a session is woken, and the prompt that wakes it."""
+"""The rules by which a session is woken, and the prompt that wakes it, for the schedule, heartbeats and `wake now`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
 CARRIER_SECONDS = 0.15
-"""How long the start of a session waits to hear from what will wake it."""
+"""How long the start of a session waits for the first call of the channel that will wake it."""
 
 UNTRUSTED = (
-    "what wakes sessions is installed for the user, or not shown to be the project's alone, and waking by that is not "
-    "trusted in this repository; run majordomus trust"
+    "the channel that wakes sessions is installed for the user, or cannot be proven to be the project's alone, and it is "
+    "not trusted in this repository; run majordomus trust"
 )
 
 
 async def composed_wake(service: RepositoryService, request: RequestContext) -> Prompt:
-    """The prompt for the session of a request, as things are now."""
+    """Compose the prompt that wakes the session of a request."""
     query = request.query
     (shown, _), kept = await asyncio.gather(
         shown_to(service, query), service.brief(query.root, query.session, local=False)
@@ -44,35 +44,35 @@ async def composed_wake(service: RepositoryService, request: RequestContext) -> 
 
 
 def unwritten_wake(now: datetime) -> Prompt:
-    """A prompt that is written when it is handed out, so that a thousand can be queued within a second."""
+    """A prompt that is composed only when it is handed out, so that a thousand can be queued within a second."""
     return Prompt(id=uuid.uuid4().hex, text="", facts="", composed=now)
 
 
 def rules_of(request: RequestContext) -> Rules:
-    """The rules of waking in a checkout."""
+    """The wake rules of a checkout."""
     return rules(request.query.settings, minute())
 
 
 def rules_in(service: RepositoryService, root: str) -> Rules:
-    """The rules of waking in the checkout at `root`, by its policy alone; raises RepositoryError."""
+    """The wake rules of the checkout at `root`, by its policy alone. Raises RepositoryError."""
     return rules(service.checkout_config(root).settings, minute())
 
 
 def rules_for(service: RepositoryService, request: RequestContext, session: str) -> tuple[Rules, str | None]:
-    """The rules for a session as its channel is installed, and why it is not woken here; None where it is."""
+    """The wake rules for a session, given the scope of its channel, and the reason if it is not woken here."""
     reason = switch_reason(request.policy) or why_untrusted(service, session)
     return replace(rules_of(request), on=reason is None), reason
 
 
 def why_untrusted(service: RepositoryService, session: str) -> str | None:
-    """Why the channel of a session may not wake it in this repository; None where it may."""
+    """Why the channel of a session may not wake it in this repository, None if it may."""
     return UNTRUSTED if service.context.untrusted(session) else None
 
 
 async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
-    """Whether the session that starts will be woken with its brief: the policy wants it, and a channel is there for it.
+    """Whether a starting session will be woken with its brief: the policy wants it, and a channel can do it.
 
-    What waits beside a session is started together with the hook that asks, so its first call is waited for a little.
+    The process that waits beside a session starts together with the hook that asks, so this waits briefly for its call.
     """
     session = request.query.session
     if session is None or service.context.absence is not None or not rules_of(request).on:
@@ -88,7 +88,7 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
 
 
 def owes_brief(service: RepositoryService, request: RequestContext) -> bool:
-    """Whether the brief goes with this prompt of a person, with which the limit begins anew. Blocks on the database."""
+    """Whether a brief is owed with this prompt of a person, which also resets the wake limit. Blocks on the database."""
     now = service.board.wakes.instant(service.now())
     wake_state, _ = service.board.wakes.change(request.query.session or "", now.wall, record_person_prompt)
     return is_brief_owed(wake_state, rules_of(request), now)

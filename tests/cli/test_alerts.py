@@ -62,7 +62,7 @@ def test_first_lock(two: Lab) -> None:
     assert "leave it to that session" in fail(two, "lock", "release", "koda", code=1, session=ANN)
     assert say(two, "lock", "release", "koda", session=BOB).startswith("released: lock on koda")
     assert block(two, ANN) == ""
-    assert say(two, "lock", "status") == "0 locks stand\n"
+    assert say(two, "lock", "status") == "0 locks are held\n"
 
 
 def test_lock_needs_a_session(two: Lab) -> None:

@@ -139,13 +139,13 @@ def test_who_is_told_of_a_bug_dep(place: Place) -> None:
     given = {"kind": "bug-dep", "component": "koda", "ticket": "KODA-12"}
     repo = place.lab.repo
     assert add(place, "a", **given).detail == (
-        f"once it is done, the next session of {repo} is told, since it names none (--session ID names one)"
+        f"once it is done, the next session of {repo} will be told, since it names none (--session ID names one)"
     )
     assert add(place, "b", **given, session=ANN).detail == (
-        f"once it is done, session {ANN} is told, or the next one of {repo} where that is not open then"
+        f"once it is done, session {ANN} will be told, or the next one of {repo} if that is not open then"
     )
     place.hook("session-start", session=ANN)
-    assert add(place, "c", **given, session=ANN).detail == f"once it is done, session {ANN} is told"
+    assert add(place, "c", **given, session=ANN).detail == f"once it is done, session {ANN} will be told"
 
 
 # ---------------------------------------------------------------- done

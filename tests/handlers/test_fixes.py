@@ -85,7 +85,7 @@ def test_one_that_is_reopened_is_told_again(place: Place, bug: Path) -> None:
         place.board.mark_delivered([one.number for one in place.board.follow_ups(ANN)])
         edit(bug, "active")
         tend(place.service)
-    assert place.call(end_alert, NoticeInputs, slug=bug.stem).detail == f"session {ANN} is told in its next brief"
+    assert place.call(end_alert, NoticeInputs, slug=bug.stem).detail == f"session {ANN} will be told in its next brief"
     assert owed(place) == [LINE]
 
 
@@ -99,7 +99,7 @@ def test_a_database_that_fails_loses_nothing(place: Place, bug: Path, monkeypatc
         patch.setattr(follow_ups, "put_follow_up", refuse)
         done = place.call(end_alert, NoticeInputs, slug=bug.stem)
     assert (done.did, owed(place)) == ("done", [])
-    assert done.detail == "who waits for it is told as soon as that can be stored: no database"
+    assert done.detail == "the waiting session will be told as soon as that can be stored: no database"
     tend(place.service)
     assert owed(place) == [LINE]
 

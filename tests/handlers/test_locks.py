@@ -175,7 +175,7 @@ def test_damaged_lock(place: Place) -> None:
     assert f"could not be read, and may be a lock: {made.path}: " in one_text(other)
     assert not locks(place).fully_read
     told = status_text(locks(place))
-    assert told.startswith("1 lock stands that could be read; 1 file, possibly a lock, could not be read\n")
+    assert told.startswith("1 lock is held that could be read; 1 file, possibly a lock, could not be read\n")
     assert "could not be read, and may be a lock" in told
     assert "warn  unread         1 file, possibly a lock, could not be read\n" in audit_text(locks(place))
     assert audit_exit(locks(place)) == ANSWERED
@@ -201,7 +201,7 @@ def test_folder_that_cannot_be_listed(place: Place, monkeypatch: pytest.MonkeyPa
     found = locks(place)
     assert not found.fully_read
     assert status_text(found).startswith(
-        "0 locks stand that could be read; 1 folder, possibly locks, could not be read\n"
+        "0 locks are held that could be read; 1 folder, possibly locks, could not be read\n"
     )
     assert "cannot be listed: Permission denied" in status_text(found)
     assert "ok" not in audit_text(found).split()
@@ -248,7 +248,7 @@ def test_audit(place: Place) -> None:
         "old": ["warn", "anonymous"],
         "old-pid": ["warn", "no-session-id"],
     }
-    assert audit_text(Locks(locks=(), unread=())) == "ok    no lock stands\n"
+    assert audit_text(Locks(locks=(), unread=())) == "ok    no lock is held\n"
 
 
 def test_audit_without_a_day(place: Place) -> None:

@@ -40,7 +40,7 @@ def brief(place: Place, session: str | None = ANN, **form: Any) -> str:
 def test_told_once_in_every_form(place: Place, form: str) -> None:
     """The first brief that a session reads says it, in whatever form, and the next one does not."""
     place.hook("session-start")
-    assert end(place, wait_for(place)) == f"session {ANN} is told in its next brief"
+    assert end(place, wait_for(place)) == f"session {ANN} will be told in its next brief"
     assert LINE not in brief(place, BOB, format=form)
     assert [LINE in brief(place, format=form) for _ in range(2)] == [True, False]
 
@@ -83,7 +83,7 @@ def test_successor_in_its_checkout(place: Place) -> None:
     place.hook("session-start", session=BOB)
     slug = wait_for(place)
     place.hook("session-end", session=ANN, root=topic)
-    assert end(place, slug, session=BOB) == f"the next session of {topic} is told in its brief"
+    assert end(place, slug, session=BOB) == f"the next session of {topic} will be told in its brief"
     assert LINE not in place.hook("session-start", session=BOB)
     cid = "33333333-3333-4333-8333-333333333333"
     starts = [place.hook("session-start", session=cid, root=topic) for _ in range(2)]
@@ -95,7 +95,7 @@ def test_session_that_was_never_open(place: Place) -> None:
     topic = str(place.lab.worktree("topic"))
     place.hook("session-start", session=BOB)
     slug = wait_for(place, root=topic)
-    assert end(place, slug, session=BOB) == f"the next session of {topic} is told in its brief"
+    assert end(place, slug, session=BOB) == f"the next session of {topic} will be told in its brief"
     assert LINE not in brief(place, BOB)
     place.hook("stop")
     assert LINE in place.hook("session-start", session=ANN, root=topic)
@@ -104,9 +104,9 @@ def test_session_that_was_never_open(place: Place) -> None:
 def test_nobody_waits(place: Place) -> None:
     """A bug-dep written by hand that names neither session nor checkout is done, and nobody is told."""
     place.put("by-hand", kind="bug-dep", checkout="[a list]")
-    assert end(place, "by-hand") == "nobody is told, since it names no session that waits"
+    assert end(place, "by-hand") == "nobody will be told, since it names no waiting session"
     place.put("by-hand-too", kind="bug-dep", session_id=BOB, checkout="[a list]")
-    assert end(place, "by-hand-too") == f"the next session of {place.lab.repo} is told in its brief"
+    assert end(place, "by-hand-too") == f"the next session of {place.lab.repo} will be told in its brief"
 
 
 def test_only_what_is_done_now_tells(place: Place) -> None:

@@ -165,13 +165,13 @@ def test_a_wake_that_nobody_received_waits_again(lab: Lab) -> None:
     with _connected(lab, _request(lab, "/episodes/heartbeat", state="idle")) as client:
         client.recv(1, socket.MSG_PEEK)
 
-    def handed_out() -> bool:
+    def hand_out_prompt() -> bool:
         return (
             ask(lab, "POST", "/episodes/heartbeat", {"session": SESSION, "state": "idle"}).json()["prompt"] is not None
         )
 
-    until(handed_out, 10)
-    assert not handed_out()
+    until(hand_out_prompt, 10)
+    assert not hand_out_prompt()
 
 
 def test_head_tells_nobody_anything(held: Lab) -> None:
