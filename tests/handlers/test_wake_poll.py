@@ -146,7 +146,7 @@ def test_of_several_the_last_waits_on(place: Waiting) -> None:
     assert place.wait(since=new).again_seconds is not None
     answer = place.wait(since=old)
     assert answer.again_seconds is None
-    assert "began later" in (answer.reason or "")
+    assert "started later" in (answer.reason or "")
     assert place.wait(since=new).again_seconds is not None
 
 

@@ -194,7 +194,7 @@ def test_wake_now(place: Woken) -> None:
 def test_wake_now_where_nobody_is_woken(place: Woken) -> None:
     """It is refused with a sentence where one waits, where it is paused, where the switch is off, and for nobody."""
     place.wake()
-    with pytest.raises(ConflictError, match="waits for it already"):
+    with pytest.raises(ConflictError, match="is waiting for it already"):
         place.wake()
     place.pause(session=ANN)
     with pytest.raises(ConflictError, match="majordomus wake resume"):
