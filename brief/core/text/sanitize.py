@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import lru_cache
 
 from brief.core.text.fence import defused
 from brief.fastpath import age
@@ -57,9 +58,18 @@ _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 def clean(text: str, limit: int = 200) -> str:
     """Sanitize `text` into one line of at most `limit` characters, with `…` at the end if it was cut. Idempotent."""
+    return _clean_short(text, limit) if len(text) <= _SHORT else _clean(text, limit)
+
+
+def _clean(text: str, limit: int) -> str:
     if len(text) <= limit and text.isascii() and text.isprintable():
         return defused(" ".join(text.split()))  # most text is like this and has nothing to remove
     return defused(_cut(_one_line(_ESCAPES.sub("", _head(text, limit))), limit))
+
+
+_SHORT = 120
+_clean_short = lru_cache(maxsize=4_096)(_clean)
+"""Remembers what short texts become: the same names, branches and titles are in every brief."""
 
 
 def clean_block(text: str, lines: int, width: int) -> tuple[str, ...]:
