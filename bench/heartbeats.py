@@ -94,6 +94,7 @@ def _wakes(when: str, *, at_once: bool) -> Row:
     with Scene(worktrees=20, notices=20, policy=OFF if at_once else ON) as scene:
         scene.env[MINUTE_OF_TESTS] = str(MINUTE_SECONDS)
         scene.serve()
+        install_for_project(scene)
         _begin(scene, seconds=0.0 if at_once else INTERVAL.total_seconds() - MINUTE_SECONDS)
         if at_once:
             time.sleep(2 * MINUTE_SECONDS / LOOKS_A_MINUTE)
