@@ -18,6 +18,7 @@ from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import ask_successor
 from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
+from brief.core.sessions.life import SILENT_AFTER
 from brief.core.text.sanitize import wire
 from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import tell_fixes_soon
@@ -70,7 +71,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         if stopping.asked:
             return
         path, now = lease.state_dir / DATABASE, utc_now()
-        lost = recover(path, now, was_there=lease.had_database) or lately_rescued(path, now)
+        lost = recover(path, now, was_there=lease.had_database) or lately_rescued(path, now, SILENT_AFTER)
         if lost is not None:
             log.error("the database was lost", extra={"reason": lost})
         database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))

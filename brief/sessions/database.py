@@ -123,7 +123,7 @@ class Database:
 
     def examine(self) -> None:
         """Check the file if somebody else may have written to it, and set `lost` if it has changed. Blocks."""
-        with self._lock, contextlib.suppress(StoreError):
+        with self._lock, contextlib.suppress(StoreError, SupersededError):
             self._refuse_if_changed()
 
     def _set_durable(self, durable: bool) -> None:  # noqa: FBT001 - the one thing that it sets
@@ -181,6 +181,7 @@ class Database:
         If it is intact, as after another's checkpoint, it is copied into the database: a later recovery would stop at the
         first frame that is not.
         """
+        refuse_if_superseded()  # what a newer server writes is no damage, and the older one writes nothing
         if _find_journal_damage(self.path):
             self.is_journal_lost = True
             self._lose(f"{self._files[1]} was overwritten or cut")

@@ -9,12 +9,11 @@ import contextlib
 import json
 import os
 import sqlite3
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brief.core.model.errors import StoreError
-from brief.core.sessions.life import SILENT_AFTER
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.proof import read_file
@@ -71,8 +70,8 @@ def kept_aside(path: Path) -> tuple[str, ...]:
     )
 
 
-def lately_rescued(path: Path, now: datetime) -> str | None:
-    """A sentence if a server that lost its database has just put a copy of it aside. None if none has."""
+def lately_rescued(path: Path, now: datetime, within: timedelta) -> str | None:
+    """A sentence if a server that lost its database put a copy of it aside that lately. None if none did."""
     sentences = kept_aside(path)
     if not sentences:
         return None
@@ -82,7 +81,7 @@ def lately_rescued(path: Path, now: datetime) -> str | None:
         )
     except (OSError, ValueError):
         return None
-    return sentences[-1] if abs(now.timestamp() - newest) < SILENT_AFTER.total_seconds() else None
+    return sentences[-1] if abs(now.timestamp() - newest) < within.total_seconds() else None
 
 
 def rescue(database: Database, now: datetime) -> Path | None:
