@@ -187,7 +187,8 @@ def _check_integrity(path: Path) -> str | None:
 def _free_name(path: Path, now: datetime) -> Path:
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     names = (f"{path.name}{ASIDE}{stamp}{'' if count == 1 else f'-{count}'}" for count in range(1, 10_000))
-    return next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
+    free = (path.with_name(name) for name in names)
+    return next(each for each in free if not any(os.path.lexists(f"{each}{beside}") for beside in _BESIDE))
 
 
 def _remove_unfinished(path: Path) -> None:

@@ -172,6 +172,17 @@ def test_a_journal_without_its_database_is_not_replayed_into_a_new_one(path: Pat
     assert not Path(f"{path}-wal").exists()
 
 
+def test_nothing_that_is_kept_aside_is_written_over(path: Path) -> None:
+    """Two losses in one second get names of their own, also where the first left only a journal."""
+    journals = [os.urandom(10_000), os.urandom(10_000)]
+    path.unlink()
+    for journal in journals:
+        Path(f"{path}-wal").write_bytes(journal)
+        assert recover(path, NOW, was_there=False) is not None
+    kept = {each.read_bytes() for each in path.parent.glob("majordomus.db.damaged-*-wal")}
+    assert kept == set(journals)
+
+
 def test_what_a_killed_server_left_is_read_and_not_taken_for_damage(path: Path) -> None:
     """Rows that are in the journal alone are stored."""
     program = (
