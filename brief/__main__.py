@@ -53,16 +53,9 @@ def _accept(common_dir: str, root: str) -> bool:
 
 
 def _load_whole() -> Callable[[list[str]], int]:
-    _leave_out_plugins()
     from brief.cli.main import main as whole  # noqa: PLC0415 - the fast path must not pay for it
 
     return whole
-
-
-def _leave_out_plugins() -> None:
-    from brief.fastpath.program import leave_out_plugins  # noqa: PLC0415 - the fast path loads no pydantic
-
-    leave_out_plugins()
 
 
 def _load_composer() -> None:
@@ -71,7 +64,6 @@ def _load_composer() -> None:
 
 
 def _load_hook() -> Callable[[Call, str], tuple[str, Callable[[], object]]]:
-    _leave_out_plugins()
     from brief.cli.hook import alone  # noqa: PLC0415 - the fast path must not pay for it
 
     return alone

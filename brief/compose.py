@@ -12,10 +12,18 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, cast
 
-from pydantic import ValidationError
-
-from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Repository, Section, Status
+from brief.core.model.brief import (
+    SECTIONS,
+    AnsweredBy,
+    Brief,
+    DishonestSectionError,
+    Repository,
+    Section,
+    SixSections,
+    Status,
+)
 from brief.core.model.errors import MajordomusError
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
@@ -78,7 +86,7 @@ class Composer:
 
         def timed() -> Section:
             section = _check_section(name, read(context, query))
-            return section.model_copy(update={"took_ms": round((time.monotonic() - begun) * 1000, 3)})
+            return section.replace(took_ms=round((time.monotonic() - begun) * 1000, 3))
 
         answer = in_thread(timed)
         self._open[name].append(_Question(begun, answer))
@@ -98,7 +106,9 @@ def _not_asked(name: str, hung_since: float) -> Section:
 
 def unread(name: str, reason: str) -> Section:
     """The section of a reader that did not answer, with the reason."""
-    return SECTIONS[name].model_validate({"status": Status.UNREAD, "headline": "no answer", "reason": reason})
+    kind: Any = SECTIONS[name]
+    section: Section = kind(status=Status.UNREAD, headline="no answer", reason=reason)
+    return section
 
 
 def _check_section(name: str, answered: object) -> Section:
@@ -110,7 +120,7 @@ def _check_section(name: str, answered: object) -> Section:
 def _describe_error(fault: BaseException) -> str:
     if isinstance(fault, MajordomusError):
         return clean(fault.sentence, 400)
-    if isinstance(fault, (ValidationError, _RubbishError)):
+    if isinstance(fault, (DishonestSectionError, _RubbishError)):
         return clean(f"its answer has the wrong shape: {fault}", 400)
     return clean(f"unexpected {type(fault).__name__}: {fault}", 400)
 
@@ -139,7 +149,7 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
         summary=_summary(sections, frame.repository, frame.notes),
         unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
         notes=frame.notes,
-        sections=sections,
+        sections=cast(SixSections, tuple(sections)),
     )
 
 

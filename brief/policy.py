@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any
 
 from brief.core.model.errors import DocumentError, PolicyError
+from brief.core.model.wire import from_plain
 from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
 from brief.core.policy.settings import DEFAULTS, Settings
 from brief.core.policy.validate import Fault, Validated, validate
@@ -172,7 +173,7 @@ def _parse(root: str, raw: bytes | None, last: _LastGood) -> tuple[Policy, _Last
         validated = _validate(raw, last.values)
     except _UnreadableError as error:
         return _unreadable(root, error, last), last
-    settings = Settings.model_validate(validated.document)
+    settings = from_plain(Settings, validated.document)
     status = PolicyStatus.FAULTY if validated.faults else PolicyStatus.READ
     return Policy(settings, validated.faults, path, status, validated.declared), _LastGood(settings, validated.values)
 

@@ -233,9 +233,7 @@ class RepositoryService:
         sections = await self._composer.read(_OTHERS, request.context, replace(request.query, session=NOBODY))
         urgent = (tuple(row for row in section.rows if row.level is not Level.NORMAL) for section in sections)
         return _Others(
-            sections=tuple(
-                section.model_copy(update={"rows": rows}) for section, rows in zip(sections, urgent, strict=True)
-            ),
+            sections=tuple(section.replace(rows=rows) for section, rows in zip(sections, urgent, strict=True)),
             peers=frozenset(peer.episode for section in sections for peer in peers_of(section)),
         )
 

@@ -18,6 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.policy.names import SWITCH
 from brief.core.policy.settings import Settings
@@ -119,8 +121,8 @@ def _value(settings: Settings, key: str) -> Any:
 
 def _replace(settings: Settings, key: str, value: object) -> Settings:
     section, name = key.split(".")
-    changed = getattr(settings, section).model_copy(update={name: value})
-    return settings.model_copy(update={section: changed})
+    changed = structs.replace(getattr(settings, section), **{name: value})
+    return structs.replace(settings, **{section: changed})
 
 
 # ---------------------------------------------------------------- granting and revoking

@@ -23,7 +23,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-import pydantic
+import msgspec
 
 import brief
 
@@ -50,13 +50,13 @@ def import_all() -> None:
         importlib.import_module(module.name)
     for name in _LATE:
         importlib.import_module(name)
-    for model in _all_below(pydantic.BaseModel):
-        model.model_rebuild()  # else each process would build at first use what it needs
+    for model in _all_below(msgspec.Struct):
+        msgspec.json.Decoder(model)  # else each process would build at first use what it needs
     gc.collect()
     gc.freeze()
 
 
-def _all_below(model: type[pydantic.BaseModel]) -> Iterator[type[pydantic.BaseModel]]:
+def _all_below(model: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
     for below in model.__subclasses__():
         yield below
         yield from _all_below(below)

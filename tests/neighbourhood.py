@@ -18,6 +18,7 @@ import pytest
 from brief import __version__
 from brief.clones.entries import Entry
 from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Status
+from brief.core.model.wire import to_json
 from brief.fastpath.ask import quoted
 from brief.fastpath.lease import socket_name
 from brief.fastpath.process import describe_process
@@ -71,7 +72,7 @@ def listed(runtime: Path, made: Entry) -> Path:
     digest = hashlib.sha256(made.socket.encode()).hexdigest()[:12]
     path = runtime / "servers" / f"{digest}-{made.epoch}.json"
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    path.write_text(made.model_dump_json())
+    path.write_text(to_json(made))
     return path
 
 

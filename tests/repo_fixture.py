@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from brief.core.model.brief import AnsweredBy
+from brief.core.model.wire import from_plain
 from brief.core.sessions.episode import Episode
 from brief.handlers.hooks import HookInputs, hook, hook_text
 from brief.handlers.inputs import Inputs
@@ -55,7 +56,7 @@ class Place:
         """Return a capability's answer; the checkout is the primary one unless `root` is given."""
 
         async def answered() -> Answer:
-            return await handler(self.service, inputs.model_validate({"root": str(self.lab.repo), **given}))
+            return await handler(self.service, from_plain(inputs, {"root": str(self.lab.repo), **given}))
 
         return asyncio.run(answered())
 

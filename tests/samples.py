@@ -20,6 +20,7 @@ from brief.core.model.brief import (
     Status,
 )
 from brief.core.model.level import Level
+from brief.core.model.wire import from_plain
 from brief.core.notices.follow_up import FollowUp
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
@@ -214,4 +215,4 @@ def context(sessions: Known | None = None, **fields: Any) -> SectionContext:
 
 def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> SectionQuery:
     """A question from a checkout under settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
-    return SectionQuery(root=root, settings=Settings.model_validate(settings or {}), session=session)
+    return SectionQuery(root=root, settings=from_plain(Settings, settings or {}), session=session)

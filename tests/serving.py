@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brief.capabilities.capability import Capability
+from brief.core.model.fields import fields_of
 from brief.fastpath import ask as fast
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
@@ -110,7 +111,7 @@ def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **
 def given(capability: Capability) -> dict[str, Any]:
     """What a query is asked with, beside the checkout: an episode that is open, a notice that is there."""
     known = {"session": "here", "slug": "lock"}
-    return {name: value for name, value in known.items() if name in capability.input.model_fields}
+    return {name: value for name, value in known.items() if name in fields_of(capability.input)}
 
 
 def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---\n# lock on koda\n") -> None:

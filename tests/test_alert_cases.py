@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brief.core.model.brief import AlertsSection, Brief
+from brief.core.model.wire import from_json, to_json
 from brief.core.notices.alerts_block import MOST, OPENING
 from brief.handlers.alert_commands import NoticeInputs, end_alert
 from brief.handlers.alerts import ListInputs, RemindersInputs, list_alerts, list_reminders
@@ -59,7 +60,7 @@ def brief_of(place: Place, form: str = "json") -> str:
 
 def section(place: Place) -> AlertsSection:
     """The alerts of a brief."""
-    found = Brief.model_validate_json(brief_of(place)).sections[5]
+    found = from_json(Brief, brief_of(place)).sections[5]
     assert isinstance(found, AlertsSection)
     return found
 
@@ -214,8 +215,8 @@ def test_t10_owner_audience(place: Place) -> None:
     assert "owners" not in brief_of(place)
     for owner in (False, True):
         for text in (
-            place.call(list_alerts, ListInputs, owner=owner).model_dump_json(),
-            place.call(list_reminders, RemindersInputs, owner=owner).model_dump_json(),
+            to_json(place.call(list_alerts, ListInputs, owner=owner)),
+            to_json(place.call(list_reminders, RemindersInputs, owner=owner)),
         ):
             told = [f"{slug} title" in text for slug in ("owners", "everyones", "unsaid")]
             assert told == [owner, True, True]

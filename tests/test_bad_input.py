@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.brief import Brief, IntegrationSection, PeersSection
+from brief.core.model.wire import from_json, to_json, to_plain
 from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.process import describe_process
 from brief.policy import NO_POLICY
@@ -26,7 +27,7 @@ def brief(lab: Lab, at: Path | None = None) -> Brief:
     """The brief of a checkout."""
     done = lab.majordomus("brief", "--format", "json", cwd=at)
     assert (done.returncode, done.stderr) == (0, "")
-    return Brief.model_validate_json(done.stdout)
+    return from_json(Brief, done.stdout)
 
 
 def refused(lab: Lab, *words: str, at: Path | None = None) -> str:
@@ -158,7 +159,7 @@ def test_two_worktrees_keep_apart(lab: Lab) -> None:
         lab.majordomus("task", "set", f"task of {tree.name}", cwd=tree)
     for tree, minutes in zip(trees * 3, (7, 9) * 3, strict=True):
         got = brief(lab, tree)
-        state = got.sections[0].model_dump()["data"]
+        state = to_plain(got.sections[0])["data"]
         assert (got.repository.root, got.repository.branch, got.interval_minutes) == (str(tree), tree.name, minutes)
         assert (state["episode"]["id"], state["task"]["title"]) == (f"of-{tree.name}", f"task of {tree.name}")
         assert got.line.startswith(f"task of {tree.name}")
@@ -185,7 +186,7 @@ def test_spaces_and_letters_of_any_alphabet() -> None:
         got = brief(lab)
         assert got.answered_by.kind == "lease-holder"
         assert got.repository.root == str(lab.repo)
-        assert "příliš žluťoučký" in got.model_dump_json()
+        assert "příliš žluťoučký" in to_json(got)
         assert "příliš žluťoučký" in lab.majordomus("statusline", cwd=tree).stdout
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.brief import Brief, PeersSection
+from brief.core.model.wire import from_json
 from sandbox import Lab, until
 
 ADA = "11111111-1111-4111-8111-111111111111"
@@ -28,7 +29,7 @@ def brief(lab: Lab, at: Path) -> Brief:
     """The brief of a checkout."""
     done = lab.majordomus("brief", "--format", "json", cwd=at)
     assert (done.returncode, done.stderr) == (0, "")
-    return Brief.model_validate_json(done.stdout)
+    return from_json(Brief, done.stdout)
 
 
 def peers(lab: Lab, at: Path) -> PeersSection:

@@ -15,6 +15,8 @@ from brief.cli.main import main
 from brief.cli.parser import parser
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import Brief
+from brief.core.model.fields import fields_of
+from brief.core.model.wire import from_json
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
@@ -62,9 +64,9 @@ def by_command(held: Lab, capsysbinary: pytest.CaptureFixture[bytes]) -> Callabl
     """What the command of a capability prints in a form."""
 
     def run(capability: Capability, form: str) -> str:
-        fields = capability.input.model_fields
+        fields = fields_of(capability.input)
         words = [
-            value if any(isinstance(mark, Positional) for mark in fields[name].metadata) else f"--{name}={value}"
+            value if any(isinstance(mark, Positional) for mark in fields[name].marks) else f"--{name}={value}"
             for name, value in given(capability).items()
         ]
         assert main([*capability.cli, "--format", form, "--root", str(held.repo), *words]) == 0
@@ -82,8 +84,8 @@ def _by_http(lab: Lab, capability: Capability) -> bytes:
 def _text(capability: Capability, document: str) -> str:
     """What a person is shown of a JSON answer."""
     if capability.output is Rendered:
-        return page(Brief.model_validate_json(document), None)
-    return capability.text(capability.output.model_validate_json(document))
+        return page(from_json(Brief, document), None)
+    return capability.text(from_json(capability.output, document))
 
 
 @pytest.mark.parametrize("capability", QUERIES, ids=lambda one: one.id)
@@ -100,7 +102,7 @@ def test_every_projection_gives_one_answer(
 @pytest.mark.parametrize("form", ["line", "prompt", "text"])
 def test_every_form_of_a_brief_is_made_of_its_json(form: str, held: Lab) -> None:
     """The line, the prompt and the page that a server sends hold what its JSON holds."""
-    document = Brief.model_validate_json(ask(held, "GET", "/brief", session="here").body)
+    document = from_json(Brief, ask(held, "GET", "/brief", session="here").body)
     made = {
         "line": lambda: compose_line(document.sections, document.generated_at, None) + "\n",
         "prompt": lambda: prompt(document),
@@ -141,9 +143,7 @@ def test_every_input_can_be_given_to_the_command(capability: Capability, capsys:
     assert ended.value.code == 0
     told = " ".join(capsys.readouterr().out.split())
     assert capability.title in told
-    for name, field in capability.input.model_fields.items():
-        is_no_option = name == "local" or any(
-            isinstance(mark, OwnersOwn) and mark.by_default for mark in field.metadata
-        )
+    for name, field in fields_of(capability.input).items():
+        is_no_option = name == "local" or any(isinstance(mark, OwnersOwn) and mark.by_default for mark in field.marks)
         assert is_no_option != (f"--{name.replace('_', '-')}" in told or name.upper() in told)
         assert is_no_option or name == "root" or (field.description or "?") in told.replace("- ", "-")

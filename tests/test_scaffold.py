@@ -8,7 +8,7 @@ import pytest
 
 from brief.core.model.errors import PolicyError
 from brief.core.policy.names import POLICY_FILE
-from brief.core.policy.settings import KEYS, Settings
+from brief.core.policy.settings import Settings, keys
 from brief.policy import PolicyStatus, read_policy
 from brief.scaffold import session_lines, write_skeleton
 
@@ -19,7 +19,7 @@ def test_the_skeleton_is_written_and_changes_nothing(tmp_path: Path) -> None:
     assert outcome.written
     assert outcome.path == str(tmp_path / POLICY_FILE)
     policy = read_policy(str(tmp_path))
-    assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset(KEYS))
+    assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset(keys()))
 
 
 @pytest.mark.parametrize("there", ["mine: 1\n", ""])

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from brief.core.model.brief import AnsweredBy, Brief, EpisodeState, PeersSection, StateSection, Status
 from brief.core.model.errors import NoServerError, RepositoryError, UsageError
+from brief.core.model.wire import from_json, from_plain, to_json
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from brief.core.text.sanitize import wire
@@ -117,7 +118,7 @@ def test_a_root_that_is_no_utf8_is_known_by_its_spelling(repo: Lab) -> None:
     assert found.sections[0].data is not None
     assert found.sections[0].data.open == 1
     assert brief(one, raw).repository == found.repository
-    assert Brief.model_validate_json(found.model_dump_json()) == found
+    assert from_json(Brief, to_json(found)) == found
 
 
 # ---------------------------------------------------------------- two checkouts
@@ -420,7 +421,7 @@ def validate(text: str) -> dict[str, Any]:
     schema = json.loads(schema_file("brief-v1.json").read_text(encoding="utf-8"))
     document: dict[str, Any] = json.loads(text)
     Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(document)
-    assert json.loads(Brief.model_validate(document).model_dump_json()) == document
+    assert json.loads(to_json(from_plain(Brief, document))) == document
     return document
 
 

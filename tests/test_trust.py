@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from brief.core.policy.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
 from brief.trust import SCHEMA, Pair, Trust, TrustError, effective, needs_trust, trust_path
@@ -47,7 +48,7 @@ def test_the_defaults_ask_for_nothing(root: Path) -> None:
 def test_every_value_that_acts_needs_trust(root: Path) -> None:
     """A port, two addresses and folders outside the checkout need trust; folders inside do not."""
     folders = ("notes", "here", "notes/../notes", "missing", "link", "../outside", str(root.parent / "else"), str(root))
-    settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=folders)})
+    settings = replace(ASKING, alerts=AlertSettings(folders=folders))
     assert needs_trust(settings, str(root)) == (
         ("mesh.url", "nats://host:4222"),
         ("integration.api_url", "https://host/api"),
@@ -59,7 +60,7 @@ def test_every_value_that_acts_needs_trust(root: Path) -> None:
 
 def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path) -> None:
     """An untrusted value counts as not set, and the note names it and the command to run."""
-    settings = ASKING.model_copy(update={"alerts": AlertSettings(folders=("notes", "link"))})
+    settings = replace(ASKING, alerts=AlertSettings(folders=("notes", "link")))
     safe, _, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
     assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
     assert safe.alerts.folders == ("notes",)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
-
-from pydantic.fields import FieldInfo
 
 from brief.capabilities.capability import Capability
-from brief.capabilities.input_fields import choices_of, find_mark, has_mark, is_repeatable, value_type
 from brief.capabilities.python_source import source_of
 from brief.capabilities.table import CAPABILITIES
 from brief.core.model.answers import Rendered
+from brief.core.model.fields import Field, fields_of
 from brief.handlers.inputs import OwnersOwn, Path, Positional
 
 _HEAD = '''"""Every command that a server can answer. Generated from `brief/capabilities` by `scripts/make-files`.
@@ -42,9 +39,9 @@ def command_table() -> str:
 
 
 def _entry(capability: Capability) -> str:
-    http, fields = capability.http, capability.input.model_fields
-    forms = get_args(fields["format"].annotation) if capability.output is Rendered else ("text", "json")
-    words = [(name, field) for name, field in fields.items() if has_mark(field, Positional)]
+    http, fields = capability.http, fields_of(capability.input)
+    forms = fields["format"].choices if capability.output is Rendered else ("text", "json")
+    words = [(name, field) for name, field in fields.items() if field.has_mark(Positional)]
     lines = [
         f"    {source_of(' '.join(capability.cli))}: (",
         f"        {source_of(http.method)},",
@@ -61,23 +58,23 @@ def _entry(capability: Capability) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _positionals(words: list[tuple[str, FieldInfo]]) -> str:
-    return source_of(tuple((name, _type(field), field.is_required()) for name, field in words))
+def _positionals(words: list[tuple[str, Field]]) -> str:
+    return source_of(tuple((name, _type(field), field.is_required) for name, field in words))
 
 
 def _options(capability: Capability) -> Iterator[str]:
-    for name, field in capability.input.model_fields.items():
-        if name not in _BESIDE and not has_mark(field, Positional):
+    for name, field in fields_of(capability.input).items():
+        if name not in _BESIDE and not field.has_mark(Positional):
             kind = _type(field)
             flag = name if kind == "person" else "--" + name.replace("_", "-")
-            yield f"            {source_of(flag)}: {source_of((name, kind, is_repeatable(field)))},"
+            yield f"            {source_of(flag)}: {source_of((name, kind, field.is_repeatable))},"
 
 
-def _type(field: FieldInfo) -> str | tuple[str, ...]:
-    own = find_mark(field, OwnersOwn)
+def _type(field: Field) -> str | tuple[str, ...]:
+    own = field.find_mark(OwnersOwn)
     if own is not None:
         return "person" if own.by_default else "owner"
-    kind = value_type(field)
+    kind = field.kind
     if kind in (bool, int):
         return "flag" if kind is bool else "int"
-    return choices_of(kind) or ("file" if has_mark(field, Path) else "text")
+    return field.choices or ("file" if field.has_mark(Path) else "text")

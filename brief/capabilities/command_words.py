@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic.fields import FieldInfo
-
 from brief.capabilities.capability import Capability
-from brief.capabilities.input_fields import choices_of, find_mark, has_mark, is_repeatable, value_type
 from brief.capabilities.python_source import source_of
 from brief.capabilities.table import CAPABILITIES
 from brief.core.model.answers import Rendered
+from brief.core.model.fields import Field, fields_of
 from brief.handlers.inputs import OwnersOwn, Positional
 
 _HEAD = '''"""The words of every command that is a capability, generated from `brief/capabilities` by `scripts/make-files`.
@@ -69,8 +67,8 @@ def _command(capability: Capability) -> str:
 
 
 def _arguments(capability: Capability) -> Iterator[str]:
-    for name, field in capability.input.model_fields.items():
-        own = find_mark(field, OwnersOwn)
+    for name, field in fields_of(capability.input).items():
+        own = field.find_mark(OwnersOwn)
         if name not in ("root", "local") and not (own and own.by_default):
             yield _field(name, field, is_rendered=capability.output is Rendered)
     yield "ROOT"
@@ -79,18 +77,18 @@ def _arguments(capability: Capability) -> Iterator[str]:
         yield _argument("--strict", {"action": "store_true", "help": capability.strict.told})
 
 
-def _field(name: str, field: FieldInfo, *, is_rendered: bool) -> str:
-    if has_mark(field, Positional):
-        nargs = {} if field.is_required() else {"nargs": "?"}
+def _field(name: str, field: Field, *, is_rendered: bool) -> str:
+    if field.has_mark(Positional):
+        nargs = {} if field.is_required else {"nargs": "?"}
         return _argument(name, {"metavar": name.upper(), **nargs, "help": field.description})
-    flag, kind = "--" + name.replace("_", "-"), value_type(field)
+    flag, kind = "--" + name.replace("_", "-"), field.kind
     if kind is bool:
         return _argument(flag, {"action": "store_true", "default": None, "help": field.description})
-    choices = choices_of(kind)
+    choices = field.choices
     is_short = bool(choices) and len("".join(choices)) <= _SHORT
     listed = f" ({', '.join(choices)})" if choices and not is_short else ""
     told: dict[str, Any] = {"help": f"{field.description}{listed}"}
-    if is_repeatable(field):
+    if field.is_repeatable:
         told["action"] = "append"
     if kind is int:
         told["type"] = int

@@ -13,7 +13,7 @@ from brief.core.policy.policy_files import allow_list, schema_json, skeleton
 
 def brief_schema() -> str:
     """Return the JSON Schema of a brief as this version writes it."""
-    return schema_text(Brief, SCHEMA, "serialization")
+    return schema_text(Brief, SCHEMA, "output")
 
 
 FILES: Mapping[str, Callable[[], str]] = {

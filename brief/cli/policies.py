@@ -10,7 +10,7 @@ from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED
 from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
 from brief.core.policy.policy_files import schema_json
-from brief.core.policy.settings import KEYS
+from brief.core.policy.settings import keys
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.core.text.spelling import spell
 from brief.policy import (
@@ -76,13 +76,13 @@ def check_policy(args: argparse.Namespace) -> int:
 def show_policy(args: argparse.Namespace) -> int:
     """Show the value in force for every key."""
     policy = read_policy(located(args).root)
-    rows = [(key, _value(policy, key), _source(policy, key)) for key in KEYS]
+    rows = [(key, _value(policy, key), _source(policy, key)) for key in keys()]
     if args.format == "json":
         told = {key: {"value": value, "source": source} for key, value, source in rows}
         document = {"path": wire(policy.path), "status": policy.status, "keys": told, "faults": _faults(policy)}
         say(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
         return ANSWERED
-    width = max(len(key) for key in KEYS)
+    width = max(len(key) for key in keys())
     say(f"{clean(wire(policy.path), 1_000)} ({policy.status})\n")
     for key, value, source in rows:
         say(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")

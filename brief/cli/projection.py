@@ -7,18 +7,17 @@ import asyncio
 import os
 from typing import Any
 
-from pydantic import ValidationError
+from msgspec import DecodeError
 
 from brief.capabilities.capability import Capability
-from brief.capabilities.input_fields import find_mark, has_mark
 from brief.capabilities.lookup import find_capability
 from brief.cli.checkout_argument import located
 from brief.cli.offline import lone_desk, why_alone
 from brief.cli.output import paged, say
 from brief.core.model.answers import Problem, Rendered
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
-from brief.core.model.wire import Wire
-from brief.core.text.refused_value import describe_refusal
+from brief.core.model.fields import fields_of
+from brief.core.model.wire import Wire, from_json, to_json
 from brief.core.text.sanitize import clean, printable_json
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
@@ -26,7 +25,7 @@ from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
 from brief.fastpath.output import tell
-from brief.handlers.inputs import OwnersOwn, Path, Positional
+from brief.handlers.inputs import OwnersOwn, Path, Positional, RefusedInputError, read_input
 from brief.server.ensure import Ensured, ensure
 from brief.support.state_folder import refuse_unproven
 
@@ -54,7 +53,7 @@ def run_capability(args: argparse.Namespace) -> int:
         _tell_stay(ensure(here))
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
-    say(printable_json(answer.model_dump_json(by_alias=True)) + "\n" if as_json else _text(capability, answer))
+    say(printable_json(to_json(answer)) + "\n" if as_json else _text(capability, answer))
     return capability.strict.exit_code(answer) if capability.strict is not None and args.strict else ANSWERED
 
 
@@ -72,16 +71,16 @@ def _text(capability: Capability, answer: Wire) -> str:
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
-    fields = capability.input.model_fields
+    fields = fields_of(capability.input)
     given = {name: getattr(args, name, None) for name in fields if name != "root"}
-    for name, own in ((name, own) for name, field in fields.items() if (own := find_mark(field, OwnersOwn))):
+    for name, own in ((name, own) for name, field in fields.items() if (own := field.find_mark(OwnersOwn))):
         given[name] = _shows_own(name, own, asked=bool(given[name]))
     if "session" in given:
         given["session"] = given["session"] or os.environ.get(SESSION, "").strip() or None
     if capability.output is Rendered and given["width"] is None and given["format"] == "text":
         given["width"] = terminal_columns()
     known = {name: value for name, value in given.items() if value is not None}
-    files = {name: os.path.abspath(value) for name, value in known.items() if has_mark(fields[name], Path)}
+    files = {name: os.path.abspath(value) for name, value in known.items() if fields[name].has_mark(Path)}
     return {"root": here.name, **known, **files}
 
 
@@ -98,13 +97,11 @@ def _shows_own(name: str, own: OwnersOwn, *, asked: bool) -> bool | None:
 def _refuse_unfit(capability: Capability, asked: dict[str, Any]) -> None:
     """Raise UsageError for a value that the input model rejects, before a server is started or asked."""
     try:
-        capability.input.model_validate(asked)
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        name = str(first["loc"][0])
-        is_word = has_mark(capability.input.model_fields[name], Positional)
-        shown = name.upper() if is_word else f"--{name.replace('_', '-')}"
-        raise UsageError(f"{shown} {clean(str(first['input']), 80)} {describe_refusal(first)}") from None
+        read_input(capability.input, asked)
+    except RefusedInputError as fault:
+        name, why = next(iter(fault.refusals.items()))
+        is_word = fields_of(capability.input)[name].has_mark(Positional)
+        raise UsageError(f"{name.upper() if is_word else '--' + name.replace('_', '-')} {why}") from None
 
 
 def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> Wire:
@@ -122,7 +119,7 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
         return _unanswered(capability, here, asked, declined)
     try:
         return _understood(capability, answer)
-    except ValidationError:
+    except DecodeError:
         raise NoServerError(
             declined
             or "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
@@ -137,13 +134,13 @@ def _unanswered(capability: Capability, here: Located, asked: dict[str, Any], ab
 
 
 def _understood(capability: Capability, answer: fast.Answer) -> Wire:
-    """Parse the server's answer; raises RefusedError, or ValidationError if its shape is unknown."""
+    """Parse the server's answer; raises RefusedError, or DecodeError if its shape is unknown."""
     if answer.status != 200:
-        raise RefusedError(Problem.model_validate_json(answer.body))
+        raise RefusedError(from_json(Problem, answer.body))
     if capability.output is Rendered:
         in_full = answer.headers.get("majordomus-read") == "in-full"
         return Rendered(body=answer.body, media_type=answer.headers.get("content-type", ""), in_full=in_full)
-    return capability.output.model_validate_json(answer.body)
+    return from_json(capability.output, answer.body)
 
 
 def _asked_of_server(capability: Capability, here: Located, asked: dict[str, Any]) -> fast.Answer:
@@ -166,6 +163,6 @@ def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence
         refuse_unproven(leases.state_dir(here.common_dir))
 
     async def answer() -> Wire:
-        return await capability.handler(lone_desk(here, absence), capability.input.model_validate(asked))
+        return await capability.handler(lone_desk(here, absence), read_input(capability.input, asked))
 
     return asyncio.run(answer())

@@ -6,12 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import ValidationError
+from msgspec import DecodeError
 
 from brief import __version__
 from brief.clones.entries import Entry
 from brief.core.model.brief import Board, Peer, PeersSection
 from brief.core.model.first_fault import first_fault
+from brief.core.model.wire import from_json
 from brief.core.text.sanitize import clean
 from brief.fastpath.ask import Answer, exchange, request_of
 from brief.fastpath.lease import NoServerError
@@ -64,7 +65,7 @@ def unread(entry: Entry, condition: NeighbourCondition, reason: str, kind: Kind 
 def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
     """Mark the answer of a server that a newer one has replaced as superseded. Keeps its count, if it gave one."""
     reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
-    return Neighbour(answer.board.model_copy(update={"condition": "superseded", "reason": reason}), answer.peers)
+    return Neighbour(answer.board.replace(condition="superseded", reason=reason), answer.peers)
 
 
 def _read_answer(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
@@ -95,8 +96,8 @@ def _section(answer: Answer) -> tuple[PeersSection | None, str]:
     if answer.status != 200:
         return None, f"it answered {answer.status}: {clean(answer.error() or 'it gave no reason', 300)}"
     try:
-        return PeersSection.model_validate_json(answer.body), ""
-    except ValidationError as fault:
+        return from_json(PeersSection, answer.body), ""
+    except DecodeError as fault:
         return None, f"its answer is not a peers section ({clean(str(first_fault(fault)), 300)})"
 
 

@@ -13,11 +13,11 @@ import time
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from msgspec import DecodeError, Meta, field
 
 from brief.core.model.errors import SupersededError
 from brief.core.model.first_fault import first_fault
-from brief.core.model.wire import Moment, Wire
+from brief.core.model.wire import Moment, Wire, from_json
 from brief.core.text.sanitize import wire
 from brief.fastpath.known import ABSENT
 from brief.fastpath.lease import socket_name
@@ -38,31 +38,29 @@ _NAME = re.compile(r"(?:[0-9a-f]{12}-)?[0-9]{1,16}\.json")
 _SPELLED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
 """A byte of a path that is not UTF-8, as `wire` escapes it."""
 
-CommitName = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
-Path = Annotated[str, Field(pattern=r"^/[^\x00]*$", max_length=4_096)]
+CommitName = Annotated[str, Meta(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$(?!\n)")]
+Path = Annotated[str, Meta(pattern=r"^/[^\x00]*$(?!\n)", max_length=4_096)]
 
 
-class Entry(Wire):
+class Entry(Wire, frozen=True, kw_only=True):
     """A server, as it describes itself. Names are spelled as on the wire; `root` is a checkout to ask it about.
 
     `root_commits` is null while they are unknown, and empty before the first commit. `folder` identifies the git folder
     on this machine, even after it was moved; null if it could not be read.
     """
 
-    model_config = ConfigDict(strict=True, populate_by_name=True, serialize_by_alias=True)
-
-    schema_: Literal["majordomus.server/v1"] = Field(default=ENTRY_SCHEMA, alias="schema")
-    epoch: int = Field(ge=0)
-    pid: int = Field(ge=1)
+    schema_: Literal["majordomus.server/v1"] = field(default=ENTRY_SCHEMA, name="schema")
+    epoch: Annotated[int, Meta(ge=0)]
+    pid: Annotated[int, Meta(ge=1)]
     process_start: int | None
     boot_id: str | None
     process_table: str | None = None
     common_dir: Path
-    folder: str | None = Field(default=None, max_length=50)
+    folder: Annotated[str, Meta(max_length=50)] | None = None
     root: Path | None = None
     root_commits: tuple[CommitName, ...] | None = None
     socket: Path
-    version: str = Field(max_length=100)
+    version: Annotated[str, Meta(max_length=100)]
     since: Moment
 
 
@@ -142,8 +140,8 @@ def _live(name: str, folder: int, sockets: str) -> Entry | None:
             _remove(name, folder, stamp_of(found))
         return None
     try:
-        entry = Entry.model_validate_json(content)
-    except ValidationError as fault:
+        entry = from_json(Entry, content)
+    except DecodeError as fault:
         raise UnreadableFileError(str(first_fault(fault))) from None
     if not _names_own_socket(entry, sockets):
         raise UnreadableFileError("its socket is not the one of its repository and epoch")
@@ -179,7 +177,7 @@ def is_gone(entry: Entry) -> bool:
     One alone proves nothing: a server in a container may name no process table, and a server that is shutting down
     still runs.
     """
-    process = entry.model_dump(include={"pid", "process_start", "boot_id", "process_table"})
+    process = {name: getattr(entry, name) for name in ("pid", "process_start", "boot_id", "process_table")}
     return recorded_process(process) is ABSENT and not is_listening(entry.socket)
 
 

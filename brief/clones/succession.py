@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
-from pydantic import ValidationError
+from msgspec import DecodeError
 
 from brief.clones.asking import ask_server
 from brief.clones.entries import Entry
 from brief.clones.neighbours import Neighbourhood
+from brief.core.model.wire import from_json
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.lease import NoServerError, read_lease
 
@@ -22,7 +23,7 @@ def ask_successor(common_dir: str, root: str, epoch: int) -> Neighbourhood:
     One hop: the successor is asked only for its own board, and so asks nobody in turn.
     """
     try:
-        entry = _successor(common_dir, epoch).model_copy(update={"root": wire(root)})
+        entry = _successor(common_dir, epoch).replace(root=wire(root))
     except NoServerError as fault:
         return Neighbourhood((), (OUT_OF_REACH, clean(str(fault), 600)))
     holder = ask_server(entry, kind="server")
@@ -34,8 +35,8 @@ def _successor(common_dir: str, epoch: int) -> Entry:
     record = read_lease(common_dir)
     if record["epoch"] <= epoch:
         raise NoServerError("nobody has taken the lease since; run majordomus serve ensure")
-    named = {name: record[name] for name in Entry.model_fields if name in record}
+    named = {name: record[name] for name in Entry.__struct_fields__ if name in record}
     try:
-        return Entry.model_validate_json(json.dumps(named | {"common_dir": wire(common_dir)}))
-    except ValidationError:
+        return from_json(Entry, json.dumps(named | {"common_dir": wire(common_dir)}))
+    except DecodeError:
         raise NoServerError("the lease of this repository is damaged; run majordomus serve ensure") from None

@@ -11,13 +11,13 @@ import os
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import NonNegativeInt, PositiveInt, ValidationError
+from msgspec import DecodeError, Meta
 
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
-from brief.core.model.wire import Moment, Wire
+from brief.core.model.wire import Count, Moment, Wire, from_json
 from brief.fastpath.proof import UnprovenError, check, open_file
 from brief.support.files import UnreadableFileError, reason_of
 from brief.support.state_folder import read_own, refuse_unproven
@@ -32,21 +32,21 @@ class DeriveError(MajordomusError):
     """The derive lock cannot be read."""
 
 
-class Holder(Wire):
+class Holder(Wire, frozen=True):
     """The holder of the lock, as it describes itself. `command` is its command line."""
 
     episode: str | None
-    pid: PositiveInt
+    pid: Annotated[int, Meta(ge=1)]
     checkout: str
     command: str
     since: Moment
 
 
-class Names(Wire):
+class Names(Wire, frozen=True):
     """The content of `derive.json`. `holder` is None while nobody claims the lock."""
 
     holder: Holder | None = None
-    waiting: NonNegativeInt = 0
+    waiting: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ def _state_of(names: Names, fault: str | None, *, held: bool) -> DeriveState:
 def _read(path: str) -> tuple[Names, str | None]:
     """The content of `derive.json`, and what is wrong with it."""
     try:
-        return Names.model_validate_json(read_own(path, _MOST)), None
+        return from_json(Names, read_own(path, _MOST)), None
     except FileNotFoundError:
         return Names(), None
     except UnprovenError as error:
         return Names(), str(error)
     except UnreadableFileError as error:
         return (Names(), f"derive.json {error}, so it is unknown who holds the lock and who waits")
-    except ValidationError as error:
+    except DecodeError as error:
         where = first_fault(error).where or "the text"
         return (
             Names(),

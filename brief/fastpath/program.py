@@ -28,8 +28,3 @@ def isolated(module: str, *words: str) -> list[str]:
 def _folders() -> list[str]:
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return [source, *(path for path in sys.path if path.endswith(_PACKAGES) and path != source)]
-
-
-def leave_out_plugins() -> None:
-    """Keep pydantic from searching for plugins, here and in child processes: the search takes longer than loading it."""
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

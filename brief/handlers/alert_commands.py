@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import shlex
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.errors import (
     ConflictError,
@@ -41,55 +41,80 @@ from brief.support.zone import zone
 BUG_DEP_PRIORITY = 8
 
 
-class AddInputs(SessionInputs):
+class AddInputs(SessionInputs, frozen=True, kw_only=True):
     """The notice to leave for others."""
 
-    title: Words = Field(description="what the notice says, in one line")
-    component: str | None = Field(default=None, max_length=200, description="component that the notice is about")
-    kind: Kind = Field(
-        default=Kind.ALERT, description="kind of notice (default: alert); use majordomus lock place for a lock"
+    title: Annotated[Words, Meta(description="what the notice says, in one line")]
+    component: Annotated[str, Meta(max_length=200, description="component that the notice is about")] | None = None
+    kind: Annotated[Kind, Meta(description="kind of notice (default: alert); use majordomus lock place for a lock")] = (
+        Kind.ALERT
     )
-    body: str = Field(default="", max_length=100_000, description="further text, in Markdown")
-    priority: int | None = Field(
-        default=None, ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5, or 8 for a bug-dep)"
-    )
-    severity: Severity | None = Field(
-        default=None,
-        description="how long a notice without dates is shown: high 999 days, normal 7, low 3 (default: normal)",
-    )
-    expires: str | None = Field(
-        default=None,
-        max_length=40,
-        description="when it expires, YYYY-MM-DD [HH:MM], exclusive: with 2027-01-31 it is last shown on the 30th",
-    )
-    fires_on: str | None = Field(
-        default=None, max_length=40, description="when it becomes due and is first shown, YYYY-MM-DD [HH:MM], inclusive"
-    )
-    recurring: Recurring | None = Field(default=None, description="how often it becomes due again")
-    audience: Audience | None = Field(
-        default=None, description="who may see it: owner keeps it out of every text for a model"
-    )
-    applies_when: str | None = Field(
-        default=None,
-        max_length=1_000,
-        description="condition for whom it concerns, such as component == 'billing' or paths matches 'src/**' (default: everyone)",
-    )
-    ticket: str | None = Field(default=None, max_length=200, description="ticket that the notice is about")
+    body: Annotated[str, Meta(max_length=100_000, description="further text, in Markdown")] = ""
+    priority: (
+        Annotated[
+            int, Meta(ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5, or 8 for a bug-dep)")
+        ]
+        | None
+    ) = None
+    severity: (
+        Annotated[
+            Severity,
+            Meta(
+                description="how long a notice without dates is shown: high 999 days, normal 7, low 3 (default: normal)"
+            ),
+        ]
+        | None
+    ) = None
+    expires: (
+        Annotated[
+            str,
+            Meta(
+                max_length=40,
+                description="when it expires, YYYY-MM-DD [HH:MM], exclusive: with 2027-01-31 it is last shown on the 30th",
+            ),
+        ]
+        | None
+    ) = None
+    fires_on: (
+        Annotated[
+            str,
+            Meta(max_length=40, description="when it becomes due and is first shown, YYYY-MM-DD [HH:MM], inclusive"),
+        ]
+        | None
+    ) = None
+    recurring: Annotated[Recurring, Meta(description="how often it becomes due again")] | None = None
+    audience: (
+        Annotated[Audience, Meta(description="who may see it: owner keeps it out of every text for a model")] | None
+    ) = None
+    applies_when: (
+        Annotated[
+            str,
+            Meta(
+                max_length=1_000,
+                description="condition for whom it concerns, such as component == 'billing' or paths matches 'src/**' (default: everyone)",
+            ),
+        ]
+        | None
+    ) = None
+    ticket: Annotated[str, Meta(max_length=200, description="ticket that the notice is about")] | None = None
 
 
-class NoticeInputs(SessionInputs):
+class NoticeInputs(SessionInputs, frozen=True, kw_only=True):
     """The notice to change."""
 
-    slug: Words = Field(max_length=4_000, description="name of the notice, or the path of its file")
+    slug: Annotated[Words, Meta(max_length=4_000, description="name of the notice, or the path of its file")]
 
 
-class Noticed(Wire):
+Deed = Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
+
+
+class Noticed(Wire, frozen=True):
     """A notice after a command. `did` says what was done with it: `moved` means that it is due again on another day.
 
     `kind` and `title` are None for an archived file that cannot be read as a notice.
     """
 
-    did: Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
+    did: Deed
     slug: str
     kind: Kind | None
     title: str | None
@@ -256,7 +281,7 @@ def _tell_before_archiving(service: RepositoryService, request: RequestContext, 
         tell_fixes(service, request.query)
 
 
-def _noticed(did: str, notice: Notice, path: str, detail: str | None = None) -> Noticed:
+def _noticed(did: Deed, notice: Notice, path: str, detail: str | None = None) -> Noticed:
     return Noticed(did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=wire(path), detail=detail)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import AlertsSection
 from brief.core.model.errors import UsageError
@@ -29,39 +30,44 @@ _BODY_LINES = 400
 _BODY_WIDTH = 400
 
 
-class AlertsInputs(SessionInputs):
+class AlertsInputs(SessionInputs, frozen=True, kw_only=True):
     """The session and component for which the notices are selected."""
 
-    component: str | None = Field(
-        default=None,
-        max_length=200,
-        description="component to list notices for (default: from the task's scope, else from the policy)",
-    )
+    component: (
+        Annotated[
+            str,
+            Meta(
+                max_length=200,
+                description="component to list notices for (default: from the task's scope, else from the policy)",
+            ),
+        ]
+        | None
+    ) = None
 
 
-class ListInputs(AlertsInputs):
+class ListInputs(AlertsInputs, frozen=True, kw_only=True):
     """The same, and whether notices for the owner alone are listed too."""
 
-    owner: OwnerFlag = Field(
-        default=False, description="also show notices meant for the owner alone; refused in a model's shell"
-    )
+    owner: Annotated[
+        OwnerFlag, Meta(description="also show notices meant for the owner alone; refused in a model's shell")
+    ] = False
 
 
-class RemindersInputs(AlertsInputs):
+class RemindersInputs(AlertsInputs, frozen=True, kw_only=True):
     """The same, and whether reminders for the owner alone are listed too."""
 
-    owner: OwnerByDefault = Field(
-        default=False, description="also show notices meant for the owner alone; never shown in a model's shell"
-    )
+    owner: Annotated[
+        OwnerByDefault, Meta(description="also show notices meant for the owner alone; never shown in a model's shell")
+    ] = False
 
 
-class ShowInputs(ListInputs):
+class ShowInputs(ListInputs, frozen=True, kw_only=True):
     """The notice to show."""
 
-    slug: Words = Field(max_length=250, description="name of the notice, as lists show it")
+    slug: Annotated[Words, Meta(max_length=250, description="name of the notice, as lists show it")]
 
 
-class NoticeInFull(Wire):
+class NoticeInFull(Wire, frozen=True):
     """One notice, with its texts as written. `verdict` is `shown`, `hidden` or `expired`; `reason` says why not shown."""
 
     slug: str
@@ -97,7 +103,7 @@ async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> 
         of_days = replace(found, shown=due)
         section = compose_alerts(service.context, query, of_days, _audiences(owner=asked.owner), with_upcoming=True)
         left_out = "" if asked.owner else f"; {OWNERS_LEFT_OUT}"
-        return section.model_copy(update={"headline": f"{section.headline}{left_out}"})
+        return section.replace(headline=f"{section.headline}{left_out}")
 
     return await in_thread(work)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief
+from brief.core.model.wire import to_json
 from brief.core.text.budget import narrowed, within
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
@@ -24,26 +25,35 @@ Form = Literal["text", "json", "prompt", "line"]
 _MEDIA = {"json": "application/json"}
 
 
-class BriefInputs(SessionInputs):
+class BriefInputs(SessionInputs, frozen=True, kw_only=True):
     """The checkout and session of the brief, and its form."""
 
-    format: Form = Field(
-        default="json",
-        description="output format: text for a person, json, prompt for a model, or line for the one-line brief",
-    )
-    section: tuple[SectionName, ...] = Field(
-        default=(), max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"
-    )
-    budget: int | None = Field(
-        default=None, ge=1, le=1_000_000, description="leave out rows so that the brief fits into this many bytes"
-    )
-    width: int | None = Field(
-        default=None,
-        ge=0,
-        le=10_000,
-        description="wrap lines between words, and cut the one-line brief, at this many columns",
-    )
-    local: bool = Field(default=False, description="answer from this server alone and ask no other")
+    format: Annotated[
+        Form,
+        Meta(description="output format: text for a person, json, prompt for a model, or line for the one-line brief"),
+    ] = "json"
+    section: Annotated[
+        tuple[SectionName, ...],
+        Meta(max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"),
+    ] = ()
+    budget: (
+        Annotated[
+            int, Meta(ge=1, le=1_000_000, description="leave out rows so that the brief fits into this many bytes")
+        ]
+        | None
+    ) = None
+    width: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=10_000,
+                description="wrap lines between words, and cut the one-line brief, at this many columns",
+            ),
+        ]
+        | None
+    ) = None
+    local: Annotated[bool, Meta(description="answer from this server alone and ask no other")] = False
 
 
 async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:
@@ -80,7 +90,7 @@ def _row_texts(brief: Brief) -> list[str]:
 def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
     """The brief with a line that fits the page. This comes first, since the line needs every section in full."""
     fits = asked.format != "text" or asked.width is None
-    return brief if fits else brief.model_copy(update={"line": _line(brief, asked.width)})
+    return brief if fits else brief.replace(line=_line(brief, asked.width))
 
 
 def _line(brief: Brief, columns: int | None) -> str:
@@ -89,7 +99,7 @@ def _line(brief: Brief, columns: int | None) -> str:
 
 def _form(brief: Brief, asked: BriefInputs) -> str:
     if asked.format == "json":
-        return printable_json(brief.model_dump_json())
+        return printable_json(to_json(brief))
     if asked.format == "prompt":
         return prompt(brief)
     return page(brief, asked.width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.wire import Wire
 from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below, relative_tasks
@@ -19,30 +19,39 @@ _MOST_PAIRS = 3
 """How many pairs of paths are shown of one overlap."""
 
 
-class AnnounceInputs(SessionInputs):
+class AnnounceInputs(SessionInputs, frozen=True, kw_only=True):
     """What an episode intends to do, and where."""
 
-    intent: Words = Field(description="what you are about to do, in a few words")
-    scope: tuple[str, ...] = Field(
-        default=(),
-        description="file, folder (and everything in it) or pattern such as src/*.py that you will change; may be repeated",
-    )
-    name: str = Field(
-        default=DEFAULT_NAME,
-        max_length=40,
-        description=f"name of this claim; replaces a claim of the same name (default: {DEFAULT_NAME})",
-    )
+    intent: Annotated[Words, Meta(description="what you are about to do, in a few words")]
+    scope: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="file, folder (and everything in it) or pattern such as src/*.py that you will change; may be repeated"
+        ),
+    ] = ()
+    name: Annotated[
+        str,
+        Meta(
+            max_length=40,
+            description=f"name of this claim; replaces a claim of the same name (default: {DEFAULT_NAME})",
+        ),
+    ] = DEFAULT_NAME
 
 
-class ReleaseInputs(SessionInputs):
+class ReleaseInputs(SessionInputs, frozen=True, kw_only=True):
     """The claim to release."""
 
-    name: Annotated[str | None, Positional()] = Field(
-        default=None, max_length=40, description="claim to withdraw (default: every claim of the episode)"
-    )
+    name: (
+        Annotated[
+            str,
+            Positional(),
+            Meta(max_length=40, description="claim to withdraw (default: every claim of the episode)"),
+        ]
+        | None
+    ) = None
 
 
-class Announced(Wire):
+class Announced(Wire, frozen=True):
     """A new claim, the one of the same name that it replaced, and its overlaps with others, which forbid nothing."""
 
     claim: Claim
@@ -50,7 +59,7 @@ class Announced(Wire):
     overlaps: tuple[Overlap, ...]
 
 
-class Released(Wire):
+class Released(Wire, frozen=True):
     """The claims that were released."""
 
     released: tuple[Claim, ...]

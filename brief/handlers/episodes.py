@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
@@ -26,55 +27,61 @@ UNKNOWN_PROVIDER = "unknown"
 """The provider of an episode if none was named. It never replaces a known one."""
 
 
-class OpenInputs(SessionInputs):
+class OpenInputs(SessionInputs, frozen=True, kw_only=True):
     """The episode to open."""
 
-    provider: str = Field(
-        default=UNKNOWN_PROVIDER,
-        max_length=40,
-        description="coding agent that runs the session, such as claude-code (default: unknown)",
+    provider: Annotated[
+        str,
+        Meta(max_length=40, description="coding agent that runs the session, such as claude-code (default: unknown)"),
+    ] = UNKNOWN_PROVIDER
+    state: Annotated[EpisodeState, Meta(description="what the session is doing now (default: unknown)")] = (
+        EpisodeState.UNKNOWN
     )
-    state: EpisodeState = Field(
-        default=EpisodeState.UNKNOWN, description="what the session is doing now (default: unknown)"
-    )
-    pid: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**31 - 1,
-        description="number of the session's process; the episode ends when this process is gone",
-    )
+    pid: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="number of the session's process; the episode ends when this process is gone",
+            ),
+        ]
+        | None
+    ) = None
 
 
-class CloseInputs(SessionInputs):
+class CloseInputs(SessionInputs, frozen=True, kw_only=True):
     """The episode to close."""
 
-    reason: str = Field(
-        default="closed by command",
-        min_length=1,
-        max_length=200,
-        description="why the episode ends (default: closed by command)",
-    )
-    pid: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**31 - 1,
-        description="process number of the client that ends it; the episode stays open if another client also shows it",
-    )
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=200, description="why the episode ends (default: closed by command)")
+    ] = "closed by command"
+    pid: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="process number of the client that ends it; the episode stays open if another client also shows it",
+            ),
+        ]
+        | None
+    ) = None
 
 
-class ListInputs(Inputs):
+class ListInputs(Inputs, frozen=True, kw_only=True):
     """Which episodes to list."""
 
-    closed: bool = Field(default=False, description=f"also list the {MOST_CLOSED} most recently closed episodes")
+    closed: Annotated[bool, Meta(description=f"also list the {MOST_CLOSED} most recently closed episodes")] = False
 
 
-class OneEpisode(Wire):
+class OneEpisode(Wire, frozen=True):
     """An episode after a command."""
 
     episode: Episode
 
 
-class Episodes(Wire):
+class Episodes(Wire, frozen=True):
     """Every open episode of the repository, and the ones closed last where they were asked for.
 
     `reason` is why open ones may be missing.

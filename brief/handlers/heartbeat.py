@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import GitError
@@ -38,31 +38,37 @@ from brief.support.schedule_clock import minute
 log = logging.getLogger(__name__)
 
 
-class MindedInputs(Inputs):
+class MindedInputs(Inputs, frozen=True, kw_only=True):
     """A session that a mod serves, and its client."""
 
-    session: str = Field(min_length=1, max_length=200, description="id of the session")
-    provider: str = Field(default="claude-code", max_length=40, description="coding agent that runs the session")
-    pid: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**31 - 1,
-        description="number of the session's process; the episode ends when this process is gone",
-    )
+    session: Annotated[str, Meta(min_length=1, max_length=200, description="id of the session")]
+    provider: Annotated[str, Meta(max_length=40, description="coding agent that runs the session")] = "claude-code"
+    pid: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="number of the session's process; the episode ends when this process is gone",
+            ),
+        ]
+        | None
+    ) = None
 
 
-class HeartbeatInputs(MindedInputs):
+class HeartbeatInputs(MindedInputs, frozen=True, kw_only=True):
     """The present state of a session."""
 
-    state: Literal["busy", "idle", "waiting"] = Field(
-        description="what the session is doing; waiting means that a permission or a question is open"
-    )
-    width: int | None = Field(default=None, ge=0, le=10_000, description="most columns that the line may take")
-    draft: bool = Field(default=False, description="whether the prompt box holds a draft")
-    scope: Scope = Field(default="project", description="where the mod is installed")
+    state: Annotated[
+        Literal["busy", "idle", "waiting"],
+        Meta(description="what the session is doing; waiting means that a permission or a question is open"),
+    ]
+    width: Annotated[int, Meta(ge=0, le=10_000, description="most columns that the line may take")] | None = None
+    draft: Annotated[bool, Meta(description="whether the prompt box holds a draft")] = False
+    scope: Annotated[Scope, Meta(description="where the mod is installed")] = "project"
 
 
-class HeartbeatAnswer(Wire):
+class HeartbeatAnswer(Wire, frozen=True):
     """The answer to a heartbeat. `reason` says why the switch is off. `due` is null if no wake is scheduled."""
 
     at: Moment
@@ -76,31 +82,34 @@ class HeartbeatAnswer(Wire):
     due: Moment | None
 
 
-class OutcomeInputs(Inputs):
+class OutcomeInputs(Inputs, frozen=True, kw_only=True):
     """The outcome of a prompt that a heartbeat handed out."""
 
-    session: str = Field(min_length=1, max_length=200, description="id of the session")
-    prompt: str = Field(min_length=1, max_length=200, description="id of the prompt")
-    outcome: Outcome = Field(
-        description="what became of the prompt; dropped: the person had pressed Esc; held: the prompt box holds a draft"
-    )
-    reason: str | None = Field(default=None, max_length=200, description="the client's own explanation")
+    session: Annotated[str, Meta(min_length=1, max_length=200, description="id of the session")]
+    prompt: Annotated[str, Meta(min_length=1, max_length=200, description="id of the prompt")]
+    outcome: Annotated[
+        Outcome,
+        Meta(
+            description="what became of the prompt; dropped: the person had pressed Esc; held: the prompt box holds a draft"
+        ),
+    ]
+    reason: Annotated[str, Meta(max_length=200, description="the client's own explanation")] | None = None
 
 
-class Recorded(Wire):
+class Recorded(Wire, frozen=True):
     """Whether the outcome was expected, and whether the prompt waits to be handed out again."""
 
     recorded: bool
     waiting: bool
 
 
-class PromptInputs(MindedInputs):
+class PromptInputs(MindedInputs, frozen=True, kw_only=True):
     """A prompt that is about to be sent. Its text is not transmitted."""
 
-    human: bool = Field(default=True, description="whether a person wrote the prompt")
+    human: Annotated[bool, Meta(description="whether a person wrote the prompt")] = True
 
 
-class Attached(Wire):
+class Attached(Wire, frozen=True):
     """The context to add to a prompt, possibly empty. `bytes` is its length in UTF-8."""
 
     context: str
@@ -232,11 +241,10 @@ async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
     await service.turns.settle(asked.session)
     here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY, hurried=True))
     if asked.human and await in_thread(lambda: owes_brief(service, here)):
-        context, carries = (await compose_brief_context(service, here, "mod", prompt_text)).context, "brief"
-    else:
-        context = await compose_alerts_context(service, here, "mod")
-        carries = "alerts" if context else "nothing"
-    return Attached(context=context, carries=carries, bytes=len(context.encode()))
+        context = (await compose_brief_context(service, here, "mod", prompt_text)).context
+        return Attached(context=context, carries="brief", bytes=len(context.encode()))
+    context = await compose_alerts_context(service, here, "mod")
+    return Attached(context=context, carries="alerts" if context else "nothing", bytes=len(context.encode()))
 
 
 def attached_text(answer: Attached) -> str:

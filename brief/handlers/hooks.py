@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.wire import Wire
@@ -24,32 +24,39 @@ from brief.sessions.handover import leave, note_client
 from brief.support.daemon_threads import in_thread
 
 
-class HookInputs(SessionInputs):
+class HookInputs(SessionInputs, frozen=True, kw_only=True):
     """An event of a session, as its client reports it."""
 
-    event: Literal["session-start", "user-prompt-submit", "stop", "session-end"] = Field(
-        description="what happened; only at the first two does the session read the answer"
-    )
-    source: str | None = Field(
-        default=None, max_length=100, description="how the session starts: startup, resume, compact ..."
-    )
-    reason: str | None = Field(default=None, max_length=100, description="why the session ends")
-    speaker: Literal["person", "client", "wake"] = Field(default="person", description="who wrote the prompt")
-    provider: str = Field(
-        default="unknown", max_length=40, description="coding agent that runs the session, such as claude-code"
-    )
-    pid: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**31 - 1,
-        description="number of the session's process; the episode ends when this process is gone",
-    )
-    channel: Literal["hook", "mod"] = Field(
-        default="hook", description="how the answer reaches the session; a hook is silent where a mod just spoke"
-    )
+    event: Annotated[
+        Literal["session-start", "user-prompt-submit", "stop", "session-end"],
+        Meta(description="what happened; only at the first two does the session read the answer"),
+    ]
+    source: (
+        Annotated[str, Meta(max_length=100, description="how the session starts: startup, resume, compact ...")] | None
+    ) = None
+    reason: Annotated[str, Meta(max_length=100, description="why the session ends")] | None = None
+    speaker: Annotated[Literal["person", "client", "wake"], Meta(description="who wrote the prompt")] = "person"
+    provider: Annotated[
+        str, Meta(max_length=40, description="coding agent that runs the session, such as claude-code")
+    ] = "unknown"
+    pid: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=2**31 - 1,
+                description="number of the session's process; the episode ends when this process is gone",
+            ),
+        ]
+        | None
+    ) = None
+    channel: Annotated[
+        Literal["hook", "mod"],
+        Meta(description="how the answer reaches the session; a hook is silent where a mod just spoke"),
+    ] = "hook"
 
 
-class HookAnswer(Wire):
+class HookAnswer(Wire, frozen=True):
     """The text that the session must read, possibly empty."""
 
     context: str

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.model.wire import Wire
@@ -32,35 +33,42 @@ from brief.support.zone import zone
 FOR_THE_OWNER = "its text is for the owner alone"
 
 
-class PlaceInputs(SessionInputs):
+class PlaceInputs(SessionInputs, frozen=True, kw_only=True):
     """The lock to place."""
 
-    component: Words = Field(max_length=200, description="component that nobody else may change while the lock is held")
-    title: str | None = Field(default=None, max_length=200, description="why you lock it, in one line")
-    body: str = Field(default="", max_length=100_000, description="further text, in Markdown")
-    ttl: int | None = Field(
-        default=None,
-        ge=1,
-        le=525_600,
-        description="minutes until the lock expires; placing your own lock again renews it for this long",
-    )
-    priority: int | None = Field(
-        default=None, ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5)"
-    )
+    component: Annotated[
+        Words, Meta(max_length=200, description="component that nobody else may change while the lock is held")
+    ]
+    title: Annotated[str, Meta(max_length=200, description="why you lock it, in one line")] | None = None
+    body: Annotated[str, Meta(max_length=100_000, description="further text, in Markdown")] = ""
+    ttl: (
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                le=525_600,
+                description="minutes until the lock expires; placing your own lock again renews it for this long",
+            ),
+        ]
+        | None
+    ) = None
+    priority: (
+        Annotated[int, Meta(ge=0, le=10, description="priority, 0 to 10; higher comes first (default: 5)")] | None
+    ) = None
 
 
-class ReleaseInputs(SessionInputs):
+class ReleaseInputs(SessionInputs, frozen=True, kw_only=True):
     """The lock to release."""
 
-    component: Words = Field(max_length=200, description="component that others may change again")
-    force: bool = Field(default=False, description="release the lock even if another session holds it")
+    component: Annotated[Words, Meta(max_length=200, description="component that others may change again")]
+    force: Annotated[bool, Meta(description="release the lock even if another session holds it")] = False
 
 
-class LocksInputs(SessionInputs):
+class LocksInputs(SessionInputs, frozen=True, kw_only=True):
     """The checkout whose folders are searched."""
 
 
-class Lock(Wire):
+class Lock(Wire, frozen=True):
     """A lock that is held. `owner` says whether its session lives, `naming` how it names it, `since` is from its file."""
 
     component: str | None
@@ -75,7 +83,7 @@ class Lock(Wire):
     path: str
 
 
-class Locks(Wire):
+class Locks(Wire, frozen=True):
     """Every lock that is held, the files that may be locks and could not be read, and the folders not read in full.
 
     `unread_summary` counts both in a sentence, and is empty if all was read.
@@ -92,7 +100,7 @@ class Locks(Wire):
         return not (self.unread or self.unlisted)
 
 
-class OneLock(Wire):
+class OneLock(Wire, frozen=True):
     """A lock after a command."""
 
     did: str
@@ -203,8 +211,8 @@ def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
         slug=lock.slug,
         title=_title(lock),
         session_id=lock.session_id,
-        since=lock.created and spell_when(lock.created),
-        expires=lock.expires and spell_when(lock.expires),
+        since=spell_when(lock.created) if lock.created else None,
+        expires=spell_when(lock.expires) if lock.expires else None,
         owner=owner,
         naming=lock_class(lock),
         must_name_owner=must,

@@ -31,7 +31,7 @@ FRESH_FOR = timedelta(minutes=2)
 """A prompt that is older than this is composed anew before it is handed out."""
 
 
-class PromptToSubmit(Wire):
+class PromptToSubmit(Wire, frozen=True):
     """A prompt that a mod is to submit now, and whose outcome it then reports."""
 
     id: str

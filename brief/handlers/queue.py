@@ -12,7 +12,7 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 
-class RefreshInputs(Inputs):
+class RefreshInputs(Inputs, frozen=True):
     """The checkout whose policy names the base branch."""
 
 

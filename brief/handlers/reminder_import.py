@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.wire import Wire
 from brief.core.notices.days import local_day
@@ -15,13 +16,13 @@ from brief.support.daemon_threads import in_thread
 from brief.support.zone import zone
 
 
-class MigrateInputs(SessionInputs):
+class MigrateInputs(SessionInputs, frozen=True, kw_only=True):
     """The list of reminders to take over."""
 
-    file: FileName = Field(max_length=4_000, description="path of a list of reminders in Markdown")
+    file: Annotated[FileName, Meta(max_length=4_000, description="path of a list of reminders in Markdown")]
 
 
-class Taken(Wire):
+class Taken(Wire, frozen=True):
     """What was taken over from a list: the new notices, those that were there, and the lines that were not read."""
 
     source: str

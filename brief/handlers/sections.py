@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import Section
 from brief.core.text.page import section_page
@@ -12,14 +13,14 @@ from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
 
 
-class SectionInputs(SessionInputs):
+class SectionInputs(SessionInputs, frozen=True, kw_only=True):
     """The checkout and the episode of the caller."""
 
 
-class PeersInputs(SectionInputs):
+class PeersInputs(SectionInputs, frozen=True, kw_only=True):
     """The caller, and whether other servers are asked too."""
 
-    local: bool = Field(default=False, description="list the boards of this server alone, including the caller's own")
+    local: Annotated[bool, Meta(description="list the boards of this server alone, including the caller's own")] = False
 
 
 async def list_peers(service: RepositoryService, asked: PeersInputs) -> Section:

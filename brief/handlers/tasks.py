@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.wire import Wire
 from brief.core.sessions.task import Task
@@ -15,25 +16,25 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
 
-class SetInputs(SessionInputs):
+class SetInputs(SessionInputs, frozen=True, kw_only=True):
     """The new task of an episode."""
 
-    title: Words = Field(description="the task, in a few words")
-    next: str | None = Field(default=None, description="the next action, in a few words")
-    scope: tuple[str, ...] = Field(default=(), description="path that the task is about; may be repeated")
+    title: Annotated[Words, Meta(description="the task, in a few words")]
+    next: Annotated[str, Meta(description="the next action, in a few words")] | None = None
+    scope: Annotated[tuple[str, ...], Meta(description="path that the task is about; may be repeated")] = ()
 
 
-class NextInputs(SessionInputs):
+class NextInputs(SessionInputs, frozen=True, kw_only=True):
     """The next action of an episode."""
 
-    action: Words = Field(description="the next action, in a few words")
+    action: Annotated[Words, Meta(description="the next action, in a few words")]
 
 
-class DoneInputs(SessionInputs):
+class DoneInputs(SessionInputs, frozen=True, kw_only=True):
     """The episode whose task is done."""
 
 
-class OneTask(Wire):
+class OneTask(Wire, frozen=True):
     """A task after a command."""
 
     task: Task

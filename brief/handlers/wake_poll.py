@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import RepositoryError
@@ -28,20 +29,21 @@ ASKS_A_MINUTE = 60
 """How often the process polls at most. It polls at least once a minute, so that its session stays heard."""
 
 
-class WaitInputs(MindedInputs):
+class WaitInputs(MindedInputs, frozen=True, kw_only=True):
     """A waiting process, and the place of the hook that started it."""
 
-    since: float = Field(
-        ge=0, allow_inf_nan=False, description="when the process began, by the clock that is never set"
+    since: Annotated[float, Meta(ge=0, lt=1e15, description="when the process began, by the clock that is never set")]
+    scope: Annotated[Scope, Meta(description="whose settings declare the hook, by its own words")] = "user"
+    project: Annotated[str, Meta(max_length=4_096, description="the folder whose settings the client reads")] | None = (
+        None
     )
-    scope: Scope = Field(default="user", description="whose settings declare the hook, by its own words")
-    project: str | None = Field(
-        default=None, max_length=4_096, description="the folder whose settings the client reads"
-    )
-    config: str | None = Field(default=None, max_length=4_096, description="the person's own folder of the client")
-    process_start: int | None = Field(
-        default=None, ge=0, description="when the process of the client began, in ticks since the start of the machine"
-    )
+    config: Annotated[str, Meta(max_length=4_096, description="the person's own folder of the client")] | None = None
+    process_start: (
+        Annotated[
+            int, Meta(ge=0, description="when the process of the client began, in ticks since the start of the machine")
+        ]
+        | None
+    ) = None
 
     @property
     def client(self) -> str:
@@ -49,7 +51,7 @@ class WaitInputs(MindedInputs):
         return self.session if self.process_start is None else f"process {self.pid} of {self.process_start}"
 
 
-class Waited(Wire):
+class Waited(Wire, frozen=True):
     """The prompt that wakes the session, or when to poll again. If both are null the process ends; `reason` says why.
 
     `ensures` says whether the process may start a server if this one is gone.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, MajordomusError
@@ -25,27 +26,27 @@ from brief.sessions.wakes import LedgerLine
 from brief.support.daemon_threads import in_thread
 
 
-class WakesInputs(Inputs):
+class WakesInputs(Inputs, frozen=True, kw_only=True):
     """The wakes of every open session of the repository."""
 
-    counts: bool = Field(
-        default=False, description="also show the counts of each session: wakes, skips, and what it was told"
-    )
+    counts: Annotated[
+        bool, Meta(description="also show the counts of each session: wakes, skips, and what it was told")
+    ] = False
 
 
-class PauseInputs(SessionInputs):
+class PauseInputs(SessionInputs, frozen=True, kw_only=True):
     """The session whose wakes are paused or resumed, or the whole repository."""
 
-    repository: bool = Field(
-        default=False, description="apply to every session of the repository, whichever session is named"
-    )
+    repository: Annotated[
+        bool, Meta(description="apply to every session of the repository, whichever session is named")
+    ] = False
 
 
-class WakeInputs(SessionInputs):
+class WakeInputs(SessionInputs, frozen=True, kw_only=True):
     """The session to wake."""
 
 
-class WaitingWake(Wire):
+class WaitingWake(Wire, frozen=True):
     """The prompt in an outbox. `offered` is when a client took it; its outcome is not known yet."""
 
     id: str
@@ -53,7 +54,7 @@ class WaitingWake(Wire):
     offered: Moment | None
 
 
-class SessionWakes(Wire):
+class SessionWakes(Wire, frozen=True, kw_only=True):
     """The wakes of one open session.
 
     `reason` says why it is not woken, and `waits_for` what a wake in its outbox waits for. `unprompted` counts the wakes
@@ -75,7 +76,7 @@ class SessionWakes(Wire):
     ledger: tuple[LedgerLine, ...] | None
 
 
-class AllWakes(Wire):
+class AllWakes(Wire, frozen=True, kw_only=True):
     """The wakes of every open session. `paused` is since when the whole repository is, `meant` the session asked about."""
 
     at: Moment

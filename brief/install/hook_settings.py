@@ -25,7 +25,7 @@ _COMMAND = re.compile(
 _EVENTS = {**{name: event for event, name in EVENTS.items()}, **{event: event for event in (*EVENTS, WAKE)}}
 
 
-class HookSettings(Wire):
+class HookSettings(Wire, frozen=True):
     """A settings file, with the events of our hooks that it names, and whether it names our status line.
 
     `unread` is why these are unknown, None if the file was read.

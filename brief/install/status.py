@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from pydantic import ConfigDict, Field
+from msgspec import field
 
 from brief.core.model.wire import Wire
 from brief.core.text.sanitize import clean, wire
@@ -19,7 +19,7 @@ SCHEMA: Final = "majordomus.capture/v1"
 _MOST_NAMED = 3
 
 
-class ModStatus(Wire):
+class ModStatus(Wire, frozen=True):
     """One mod at one place. `changed` names the files that were edited; `off` says why the mod does not act.
 
     `client` is the client's version, `reasons` say why it does not load the mod, and `doubts` what could not be read;
@@ -39,12 +39,10 @@ class ModStatus(Wire):
     doubts: tuple[str, ...] = ()
 
 
-class CaptureStatus(Wire):
+class CaptureStatus(Wire, frozen=True, kw_only=True):
     """The mods at the requested places, and the client's settings files that name one of our hooks."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
-
-    schema_: Literal["majordomus.capture/v1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["majordomus.capture/v1"] = field(default=SCHEMA, name="schema")
     mods: tuple[ModStatus, ...]
     settings: tuple[HookSettings, ...] = ()
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import ConfigDict, Field, NonNegativeInt, ValidationError
+from msgspec import DecodeError, field
 
 from brief.core.model.brief import IntegrationData, QueueEntry
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
-from brief.core.model.wire import Moment, Wire
+from brief.core.model.wire import Count, Moment, Wire, from_json, to_json
 from brief.fastpath.proof import UnprovenError
 from brief.support.files import UnreadableFileError, reason_of, replace
 from brief.support.state_folder import read_own
@@ -22,7 +22,7 @@ class ObservationError(MajordomusError):
     """The observation of the repository cannot be read or written."""
 
 
-class Observation(Wire):
+class Observation(Wire, frozen=True, kw_only=True):
     """The queue as it was at `observed_at`, in the order of merging.
 
     `base` is a short branch name and `base_sha` its commit. `omitted` counts the branches that are ahead of the base
@@ -30,15 +30,13 @@ class Observation(Wire):
     sentences about further branches that may be missing, of which the number is unknown.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
-
-    schema_: Literal["majordomus.observation/v1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["majordomus.observation/v1"] = field(default=SCHEMA, name="schema")
     observed_at: Moment
     base: str
     base_sha: str
     provider: Literal["git", "github"]
     entries: tuple[QueueEntry, ...]
-    omitted: NonNegativeInt
+    omitted: Count
     unread: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
 
@@ -56,7 +54,7 @@ class Observation(Wire):
     def write(self, path: str) -> None:
         """Write the observation to `path`. Raises ObservationError."""
         try:
-            replace(path, self.model_dump_json().encode())
+            replace(path, to_json(self).encode())
         except OSError as error:
             raise ObservationError(f"the observation cannot be written to {path}: {reason_of(error)}") from error
 
@@ -72,8 +70,8 @@ def read(path: str) -> Observation | None:
     except UnreadableFileError as error:
         raise ObservationError(f"{path} {error}; {_REMEDY}") from error
     try:
-        return Observation.model_validate_json(content)
-    except ValidationError as error:
+        return from_json(Observation, content)
+    except DecodeError as error:
         fault = first_fault(error)
         where = fault.where or "the text"
         raise ObservationError(f"{path} is not an observation ({where}: {fault.message}); {_REMEDY}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brief.core.model.brief import DeriveData, DeriveSection, Row, Status
+from brief.core.model.wire import to_plain
 from brief.core.text.sanitize import clean
 from brief.derive.lock_state import DeriveState, read_lock
 from brief.sections.context import SectionContext, SectionQuery
@@ -17,7 +18,7 @@ def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # no
         rows=(Row(text=clean(found.reason)),) if found.reason else (),
         data=DeriveData(
             state=found.state,
-            holder=found.holder.model_dump(mode="json") if found.holder else None,
+            holder=to_plain(found.holder) if found.holder else None,
             waiting=found.waiting,
         ),
         reason=found.reason if found.reason is not None and found.state != "stale" else None,

@@ -77,7 +77,7 @@ def _section(
         status=Status.PARTIAL if gaps else Status.READ,
         headline=_headline(observation, now),
         rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
-        data=observation.data().model_copy(update={"stale": age > fresh_for}),
+        data=observation.data().replace(stale=age > fresh_for),
         reason="; ".join(gaps) or None,
         as_of=observation.observed_at,
     )

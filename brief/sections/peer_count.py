@@ -13,4 +13,4 @@ def peers_of(section: Section) -> tuple[Peer, ...]:
 def with_one_less(section: Section) -> Section:
     """A peers section composed for everybody, as one of its sessions sees it: the count is one less."""
     data = section.data
-    return section.model_copy(update={"data": data.model_copy(update={"count": data.count - 1})})
+    return section.replace(data=data.replace(count=data.count - 1))

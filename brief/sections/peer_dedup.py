@@ -38,5 +38,5 @@ def drop_duplicates(neighbours: tuple[Neighbour, ...], listed: AbstractSet[str])
 
 def _with_peers(neighbour: Neighbour, peers: tuple[Peer, ...]) -> Neighbour:
     ready = neighbour.board.condition == "ready"
-    board = neighbour.board.model_copy(update={"count": len(peers)}) if ready else neighbour.board
+    board = neighbour.board.replace(count=len(peers)) if ready else neighbour.board
     return Neighbour(board, peers, neighbour.gap)

@@ -120,9 +120,7 @@ def _scopes(context: SectionContext) -> dict[str, tuple[str, ...]]:
 
 
 def _with_scopes(peers: Iterable[Peer], scopes: Mapping[str, tuple[str, ...]]) -> tuple[Peer, ...]:
-    return tuple(
-        peer.model_copy(update={"scope": scopes[peer.episode]}) if peer.episode in scopes else peer for peer in peers
-    )
+    return tuple(peer.replace(scope=scopes[peer.episode]) if peer.episode in scopes else peer for peer in peers)
 
 
 def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from brief.core.model.errors import MajordomusError
 from brief.fastpath.output import printable_text
-from brief.fastpath.program import leave_out_plugins
 from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.server import HELD
 from brief.server.lease import HeldError, Lease
@@ -28,7 +27,6 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
     except MajordomusError as fault:
         sys.stderr.write(f"{printable_text(fault.sentence)}\n")
         return fault.exit_code
-    leave_out_plugins()
     from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
     from brief.server.log import log_to  # noqa: PLC0415 - likewise
 

@@ -10,10 +10,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, get_origin
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -22,9 +21,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from brief.capabilities.capability import Capability
 from brief.core.model.answers import Rendered
 from brief.core.model.errors import ANSWERED, FAILED, USAGE, MajordomusError, UsageError
+from brief.core.model.fields import fields_of
 from brief.core.model.wire import Wire
 from brief.core.text.wrap import wrapped
-from brief.handlers.inputs import Inputs
+from brief.handlers.inputs import Inputs, RefusedInputError, read_input
 from brief.server.envelope import Envelope
 from brief.server.holder import Holder
 from brief.server.openapi import openapi
@@ -147,10 +147,11 @@ def _form(query: Mapping[str, str], path: str) -> Form:
 
 def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[str, Any]:
     """The query by name: a field that holds several values has them all, any other the last one."""
+    fields = fields_of(model)
     given: dict[str, Any] = {}
     for name, value in pairs:
-        field = model.model_fields.get(name)
-        if field is not None and get_origin(field.annotation) is tuple:
+        field = fields.get(name)
+        if field is not None and field.is_repeatable:
             given.setdefault(name, []).append(value)
         else:
             given[name] = value
@@ -158,7 +159,7 @@ def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[st
 
 
 def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str, Any]:
-    known = ", ".join(model.model_fields)
+    known = ", ".join(fields_of(model))
     if not content:
         raise UsageError(f"{_describe_request(request)}: a body is missing; known are {known}")
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
@@ -177,10 +178,10 @@ def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str,
 
 def _checked(request: Request, capability: Capability, given: Mapping[str, Any]) -> Inputs:
     try:
-        return capability.input.model_validate(given)
-    except ValidationError as fault:
-        known = list(capability.input.model_fields)
-        sentences = dict.fromkeys(_sentence(error, known) for error in fault.errors(include_url=False))
+        return read_input(capability.input, given, spelled=capability.http.method == "GET")
+    except RefusedInputError as fault:
+        known = list(fields_of(capability.input))
+        sentences = [_sentence(name, why, given, known) for name, why in fault.refusals.items()]
         raise UsageError(f"{_describe_request(request)}: {'; '.join(sentences)}") from None
 
 
@@ -188,16 +189,13 @@ def _describe_request(request: Request) -> str:
     return f"{request.method} {request.url.path}"
 
 
-def _sentence(error: Any, known: Sequence[str]) -> str:
-    name = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
+def _sentence(name: str, why: str, given: Mapping[str, Any], known: Sequence[str]) -> str:
+    if name not in known:
         nearest = difflib.get_close_matches(name, known, 1)
         return f"unknown parameter {name}; " + (
             f"did you mean {nearest[0]}?" if nearest else "known are " + ", ".join(known)
         )
-    if error["type"] == "missing":
-        return f"{name} is missing; known are " + ", ".join(known)
-    return f"{name}: {error['msg']}"
+    return f"{name} {why}" if name in given else f"{name} is missing; known are " + ", ".join(known)
 
 
 # ---------------------------------------------------------------- the answer

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from msgspec import Struct
 
 from brief import __version__
 from brief.capabilities.capability import Capability
 from brief.core.model.answers import Problem, Rendered
+from brief.core.model.json_schema import Mode, inlined, schemas
 
-Keyed = tuple[Any, JsonSchemaMode]
-References = Mapping[Keyed, dict[str, Any]]
+References = Mapping[type[Struct], dict[str, Any]]
 
-_REFERENCE = "#/components/schemas/{model}"
+_REFERENCE = "#/components/schemas/{name}"
 _FORM = (
     {
         "name": "format",
@@ -37,27 +36,25 @@ _FORM = (
 def openapi(capabilities: Sequence[Capability], prefix: str) -> dict[str, Any]:
     """The document for routes below `prefix`."""
     outputs = [one.document or one.output for one in capabilities if one.document or one.output is not Rendered]
-    bodies = [one.input for one in capabilities if one.http.method == "POST"]
-    models: list[Keyed] = [(model, "serialization") for model in dict.fromkeys((*outputs, Problem))]
-    models += [(model, "validation") for model in dict.fromkeys(bodies)]
-    references, definitions = models_json_schema(models, ref_template=_REFERENCE)
+    answered, answers = _referred((*outputs, Problem), "output")
+    sent, bodies = _referred([one.input for one in capabilities if one.http.method == "POST"], "input")
     paths: dict[str, dict[str, Any]] = {}
     for one in capabilities:
-        paths.setdefault(prefix + one.http.path, {})[one.http.method.lower()] = _operation(one, references)
+        paths.setdefault(prefix + one.http.path, {})[one.http.method.lower()] = _operation(one, answered, sent)
     return {
         "openapi": "3.1.0",
         "info": {"title": "majordomus brief", "version": __version__},
         "paths": paths,
-        "components": {"schemas": definitions.get("$defs", {})},
+        "components": {"schemas": answers | bodies},
     }
 
 
-def _operation(capability: Capability, references: References) -> dict[str, Any]:
-    problem = {"application/json": {"schema": references[Problem, "serialization"]}}
+def _operation(capability: Capability, answered: References, sent: References) -> dict[str, Any]:
+    problem = {"application/json": {"schema": answered[Problem]}}
     shape = capability.document or capability.output
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
     if shape is not Rendered:
-        content["application/json"] = {"schema": references[shape, "serialization"]}
+        content["application/json"] = {"schema": answered[shape]}
     operation: dict[str, Any] = {
         "operationId": capability.id,
         "summary": capability.title,
@@ -71,33 +68,29 @@ def _operation(capability: Capability, references: References) -> dict[str, Any]
     if capability.http.method == "GET":
         operation["parameters"] += _parameters(capability.input)
     else:
-        body = {"application/json": {"schema": references[capability.input, "validation"]}}
+        body = {"application/json": {"schema": sent[capability.input]}}
         operation["requestBody"] = {"required": True, "content": body}
     return operation
 
 
-def _parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
-    document = model.model_json_schema()
-    shared = document.get("$defs", {})
-    required = document.get("required", [])
+def _referred(models: Sequence[type[Struct]], mode: Mode) -> tuple[References, dict[str, Any]]:
+    """The reference to each model, and the schemas that these refer to."""
+    kinds = tuple(dict.fromkeys(models))
+    references, shared = schemas(kinds, mode, _REFERENCE)
+    return dict(zip(kinds, references, strict=True)), shared
+
+
+def _parameters(model: type[Struct]) -> list[dict[str, Any]]:
+    (reference,), shared = schemas([model], "input", _REFERENCE)
+    document = inlined(reference, shared)
+    required = document.get("required", ())
     return [
         {
             "name": name,
             "in": "query",
             "required": name in required,
             "description": schema.pop("description", ""),
-            "schema": _inlined(schema, shared),
+            "schema": schema,
         }
         for name, schema in document["properties"].items()
     ]
-
-
-def _inlined(schema: Any, shared: dict[str, Any]) -> Any:
-    """The schema with each reference to a shared one replaced by that."""
-    if isinstance(schema, list):
-        return [_inlined(one, shared) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inlined(shared[schema["$ref"].rpartition("/")[2]], shared)
-    return {name: _inlined(value, shared) for name, value in schema.items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from brief.clones.entries import Entry, folder_id
 from brief.clones.kinship import RootCommits
 from brief.core.model.errors import GitError
+from brief.core.model.wire import to_json
 from brief.core.text.sanitize import wire
 from brief.fastpath.process import describe_process
 from brief.git.worktrees import Checkout
@@ -66,7 +67,7 @@ class Listing:
             self._root = self._holder.root if primary.bare else primary.root
 
     def _write(self) -> None:
-        text = self._entry().model_dump_json()
+        text = to_json(self._entry())
         if text != self._written or not os.path.lexists(self._path):
             replace(self._path, text.encode())
             self._made, self._written = Made.at(self._path), text

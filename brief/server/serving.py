@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
+
+from msgspec import Meta
 
 from brief.capabilities.capability import Capability, Http
 from brief.core.model.errors import ConflictError
-from brief.core.model.wire import Moment, Wire
+from brief.core.model.wire import Moment, Wire, to_plain
 from brief.core.sessions.life import is_waiting
 from brief.core.text.sanitize import wire
 from brief.core.text.server_status import server_text
@@ -15,17 +17,17 @@ from brief.server.holder import Holder
 from brief.service import RepositoryService
 
 
-class ServerInputs(Inputs):
+class ServerInputs(Inputs, frozen=True, kw_only=True):
     """Which repository's server is meant."""
 
 
-class StopInputs(ServerInputs):
+class StopInputs(ServerInputs, frozen=True, kw_only=True):
     """Which repository's server is to end, and whether it is to judge that itself."""
 
-    if_outdated: bool = Field(default=False, description="end only where it is outdated and idle")
+    if_outdated: Annotated[bool, Meta(description="end only where it is outdated and idle")] = False
 
 
-class ServerStatus(Wire):
+class ServerStatus(Wire, frozen=True):
     """Who holds the repository; `lease` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
 
     `ends_because` is why it is ending by itself, null where it is not; `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
@@ -123,4 +125,4 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
 
 def status_text(answer: ServerStatus) -> str:
     """The server in a few lines."""
-    return server_text(answer.model_dump(mode="json"))
+    return server_text(to_plain(answer))

@@ -242,7 +242,7 @@ class Board:
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
         """Close an open episode, with the reason. Its task stays as it is; its claims end, unless a successor gets them."""
         with self._writing:
-            episode = self.require_open(episode_id).model_copy(update={"closed": now, "closed_reason": reason})
+            episode = self.require_open(episode_id).replace(closed=now, closed_reason=reason)
             rows.close_episode(self._database, episode, MOST_STORED)
             self._forget(episode, now)
             return episode
@@ -265,7 +265,7 @@ class Board:
 
     def _succeed(self, before: Episode, after: Episode, now: datetime) -> None:
         """Store that `after` takes over from `before`: close it, and pass on its task, claims and follow-ups."""
-        closed = before.model_copy(update={"closed": before.closed or now, "closed_reason": succeeded(after.id)})
+        closed = before.replace(closed=before.closed or now, closed_reason=succeeded(after.id))
         inheritance.pass_on(self._database, closed, after)
         self._forget(closed, closed.closed or now)
         task = rows.current_task(self._database, after.id)
@@ -291,7 +291,7 @@ class Board:
             episode = self._open.get(episode_id)
             if episode is None:
                 return
-            heard = self._open[episode_id] = episode.model_copy(update={"heard": now})
+            heard = self._open[episode_id] = episode.replace(heard=now)
             self._ordered[episode_id] = self._known(heard)
             if episode_id not in self._heard or episode_id in self._silent:
                 self._heard.add(episode_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from brief.core.model.errors import ConflictError
+from brief.core.model.wire import from_plain
 from brief.core.model.wire_time import wire_time
 from brief.core.sessions.claims import MOST_CLAIMS, Claim
 from brief.sessions.database import Database
@@ -43,4 +44,4 @@ def held_claims(database: Database) -> tuple[Claim, ...]:
         ).fetchall()
     fields = _CLAIM.split(", ")
     named = (dict(zip(fields, row, strict=True)) for row in rows)
-    return tuple(Claim.model_validate({**each, "scope": json.loads(each["scope"])}) for each in named)
+    return tuple(from_plain(Claim, {**each, "scope": json.loads(each["scope"])}) for each in named)

@@ -13,14 +13,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from msgspec import DecodeError, Meta, Struct
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
 from brief.core.model.first_fault import first_fault
+from brief.core.model.wire import from_json
 from brief.core.sessions.episode import checked_id
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
 from brief.core.text.sanitize import clean, wire
@@ -56,16 +56,14 @@ def seen_folder(environ: Mapping[str, str] = os.environ) -> str:
     return os.path.join(client_folder(environ), "sessions")
 
 
-class _Record(BaseModel):
+class _Record(Struct, frozen=True, rename="camel"):
     """The fields of a record that are used, strictly typed. Clients too old to be identified write no `procStart`."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", alias_generator=to_camel, defer_build=True)
-
-    pid: int = Field(gt=0)
+    pid: Annotated[int, Meta(gt=0)]
     session_id: str
-    cwd: str = Field(min_length=1, max_length=_LONGEST_PATH)
-    started_at: int = Field(gt=0, lt=10_000_000_000_000, description="milliseconds since 1970")
-    proc_start: str = Field(min_length=1)
+    cwd: Annotated[str, Meta(min_length=1, max_length=_LONGEST_PATH)]
+    started_at: Annotated[int, Meta(gt=0, lt=10_000_000_000_000, description="milliseconds since 1970")]
+    proc_start: Annotated[str, Meta(min_length=1)]
     pid_domain: str | None = None
     status: str | None = None
     name: str | None = None
@@ -177,7 +175,7 @@ def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str,
 def _parse_record(path: str) -> _Kept | Unknown:
     """Read the record in a file, unknown if it is not valid. Raises FileNotFoundError and UnreadableFileError."""
     try:
-        record = _Record.model_validate_json(read_bounded(path, MOST_BYTES))
+        record = from_json(_Record, read_bounded(path, MOST_BYTES))
         session = SeenSession(
             id=checked_id(record.session_id),
             provider="claude-code",
@@ -187,7 +185,7 @@ def _parse_record(path: str) -> _Kept | Unknown:
             name=clean(record.name) or None if record.name is not None else None,
             pid=record.pid,
         )
-    except ValidationError as fault:
+    except DecodeError as fault:
         return Unknown(f"is not a valid record: {first_fault(fault)}")
     except UsageError as fault:
         return Unknown(str(fault))
@@ -220,7 +218,7 @@ def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
     session = record.session
     found = process_start(session.pid) if record.domain in (None, domain) else Unknown("another process table")
     if isinstance(found, Unknown):
-        yield session.model_copy(update={"state": EpisodeState.UNKNOWN})
+        yield session.replace(state=EpisodeState.UNKNOWN)
     elif isinstance(found, Known) and str(found.value) == record.start:
         yield session
 

@@ -8,11 +8,11 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeVar
 
-from pydantic import ValidationError
+from msgspec import ValidationError
 
 from brief.core.model.errors import ConflictError, NotFoundError, StoreError
 from brief.core.model.first_fault import first_fault
-from brief.core.model.wire import Wire
+from brief.core.model.wire import Wire, from_plain, to_json
 from brief.core.sessions.episode import Ended, Episode
 from brief.core.sessions.succession import leaves_successor
 from brief.core.sessions.task import Task
@@ -57,7 +57,7 @@ def ended_sessions(database: Database, found: Collection[str]) -> dict[str, Ende
 
 def write_episode(connection: sqlite3.Connection, episode: Episode) -> None:
     """Write the row of an episode in the caller's transaction."""
-    process = episode.process.model_dump_json() if episode.process else None
+    process = to_json(episode.process) if episode.process else None
     values = (
         episode.id,
         episode.provider,
@@ -124,7 +124,7 @@ def end_task(database: Database, episode_id: str, now: datetime) -> Task:
     with database.write() as connection:
         task = _require_task(connection, episode_id)
         _end_current(connection, episode_id, now)
-    return task.model_copy(update={"done": now})
+    return task.replace(done=now)
 
 
 def current_task(database: Database, episode_id: str) -> Task | None:
@@ -171,7 +171,7 @@ def _record(kind: type[Record], columns: str, row: tuple[str | None, ...], as_js
     """The record in a row whose column `as_json` holds JSON. Raises StoreError if the row was not written by majordomus."""
     fields: dict[str, Any] = dict(zip(columns.split(", "), row, strict=True))
     try:
-        return kind.model_validate({**fields, as_json: json.loads(fields[as_json] or "null")})
+        return from_plain(kind, {**fields, as_json: json.loads(fields[as_json] or "null")})
     except ValidationError as fault:
         why = f"its {first_fault(fault).where} is not a value that majordomus writes"
     except ValueError:

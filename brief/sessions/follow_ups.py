@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
+from brief.core.model.wire import from_plain
 from brief.core.model.wire_time import wire_time
 from brief.core.notices.follow_up import FollowUp
 from brief.sessions.database import Database
@@ -48,4 +49,4 @@ def waiting_follow_ups(database: Database) -> tuple[FollowUp, ...]:
     """Every undelivered follow-up, oldest first."""
     with database.read() as connection:
         rows = connection.execute(f"SELECT {_FOLLOW_UP} FROM follow_ups ORDER BY number").fetchall()
-    return tuple(FollowUp.model_validate(dict(zip(_FOLLOW_UP.split(", "), row, strict=True))) for row in rows)
+    return tuple(from_plain(FollowUp, dict(zip(_FOLLOW_UP.split(", "), row, strict=True))) for row in rows)

@@ -13,10 +13,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pydantic import ValidationError
+from msgspec import DecodeError
 
 from brief.core.model.errors import NotFoundError, StoreError
-from brief.core.model.wire import Moment, Wire
+from brief.core.model.wire import Moment, Wire, from_json, from_plain, to_json
 from brief.core.sessions.episode import checked_id
 from brief.core.wakes.rules import Instant, settle_anchor
 from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, restart_interval
@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class LedgerLine(Wire):
+class LedgerLine(Wire, frozen=True):
     """How often one event was counted for a session, and when last. `size` is the number of bytes that it read with it."""
 
     kind: str
@@ -129,8 +129,8 @@ class Wakes:
             rows = connection.execute(
                 "SELECT kind, detail, count, size, last FROM ledger WHERE episode = ? ORDER BY kind, detail", (session,)
             ).fetchall()
-        names = tuple(LedgerLine.model_fields)
-        return tuple(LedgerLine.model_validate(dict(zip(names, row, strict=True))) for row in rows)
+        names = LedgerLine.__struct_fields__
+        return tuple(from_plain(LedgerLine, dict(zip(names, row, strict=True))) for row in rows)
 
     def _get(self, connection: sqlite3.Connection, session: str) -> WakeState | None:
         row = connection.execute(f"SELECT {_WAKING} FROM wakes WHERE episode = ?", (session,)).fetchone()
@@ -147,11 +147,11 @@ class Wakes:
                 stopped=bool(fields["stopped"]),
                 briefed=_moment(fields["briefed"]),
                 told=fields["told"],
-                prompt=Prompt.model_validate_json(fields["prompt"]) if fields["prompt"] else None,
+                prompt=from_json(Prompt, fields["prompt"]) if fields["prompt"] else None,
                 paused=_moment(fields["paused"]),
                 all_paused=all_paused,
             )
-        except (ValidationError, ValueError) as fault:
+        except (DecodeError, ValueError) as fault:
             raise StoreError(
                 f"the stored wakes of {fields['episode']} cannot be read; move majordomus.db away"
             ) from fault
@@ -172,7 +172,7 @@ def _put(connection: sqlite3.Connection, session: str, wake_state: WakeState) ->
         int(wake_state.stopped),
         wake_state.briefed and wake_state.briefed.isoformat(),
         wake_state.told,
-        wake_state.prompt and wake_state.prompt.model_dump_json(),
+        wake_state.prompt and to_json(wake_state.prompt),
         wake_state.paused and wake_state.paused.isoformat(),
     )
     connection.execute(f"INSERT OR REPLACE INTO wakes ({_WAKING}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)

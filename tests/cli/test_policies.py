@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.policy.names import POLICY_FILE
-from brief.core.policy.settings import KEYS
+from brief.core.policy.settings import keys
 from sandbox import Lab
 
 REACHING = """\
@@ -124,14 +124,14 @@ def test_show(lab: Lab) -> None:
     """Every key is shown with its value and where that comes from, faults and the switch beneath."""
     policy(lab, "session:\n  brief_interval_minutes: 7\n  wake_limit: -3\n  brief_on_interval: yes\n")
     document = json.loads(told(lab, "policy", "show", "--format", "json"))
-    keys = document["keys"]
-    assert tuple(keys) == tuple(KEYS)
-    assert keys["session.brief_interval_minutes"] == {"value": 7, "source": "policy"}
-    assert keys["session.wake_limit"] == {"value": 12, "source": "default, since the file's value is faulty"}
-    assert keys["server.port"] == {"value": None, "source": "default"}
+    shown = document["keys"]
+    assert tuple(shown) == tuple(keys())
+    assert shown["session.brief_interval_minutes"] == {"value": 7, "source": "policy"}
+    assert shown["session.wake_limit"] == {"value": 12, "source": "default, since the file's value is faulty"}
+    assert shown["server.port"] == {"value": None, "source": "default"}
     assert (document["status"], len(document["faults"])) == ("faulty", 2)
     printed = told(lab, "policy", "show")
-    assert all(key in printed for key in KEYS)
+    assert all(key in printed for key in keys())
     assert printed.count("note: ") == 3
     assert "only true turns it on" in printed
 

@@ -10,6 +10,7 @@ from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief, Section, Status
+from brief.core.model.wire import from_json
 from impostor import answer, listening, saying, socket_of, write_lease
 from sandbox import Lab
 from serving import write_policy
@@ -32,7 +33,7 @@ def test_json_of_every_query(served: Lab, capability: Capability) -> None:
     done = served.majordomus(*capability.cli, "--format", "json")
     assert (done.returncode, done.stderr) == (0, "")
     model = Brief if capability.output is Rendered else capability.output
-    model.model_validate_json(done.stdout)
+    from_json(model, done.stdout)
     assert done.stdout.count("\n") == 1
 
 
@@ -65,7 +66,7 @@ def test_json_of_every_command(lab: Lab) -> None:
     for name, more in arguments.items():
         done = lab.majordomus(*commands[name].cli, *more, "--format", "json")
         assert (done.returncode, done.stderr) == (0, ""), name
-        commands[name].output.model_validate_json(done.stdout)
+        from_json(commands[name].output, done.stdout)
 
 
 def test_rows_in_a_narrow_terminal(lab: Lab) -> None:
@@ -80,8 +81,8 @@ def test_rows_in_a_narrow_terminal(lab: Lab) -> None:
 @pytest.mark.parametrize("capability", SECTION_QUERIES, ids=words)
 def test_section_of_the_command_is_the_one_of_the_brief(served: Lab, capability: Capability) -> None:
     """A section asked for alone says what it says in a brief, with a server and by this command alone."""
-    asked = capability.output.model_validate_json(served.majordomus(*capability.cli, "--format", "json").stdout)
-    brief = Brief.model_validate_json(served.majordomus("brief", "--format", "json").stdout)
+    asked = from_json(capability.output, served.majordomus(*capability.cli, "--format", "json").stdout)
+    brief = from_json(Brief, served.majordomus("brief", "--format", "json").stdout)
     assert isinstance(asked, Section)
     there = next(section for section in brief.sections if section.name == asked.name)
     assert (asked.status, asked.headline, asked.data) == (there.status, there.headline, there.data)
@@ -107,7 +108,7 @@ def test_files_without_a_server(lab: Lab, capability: Capability) -> None:
     """What lies in files is read by the command itself where no server answers."""
     lab.commit()
     done = lab.majordomus(*capability.cli, "--format", "json")
-    section = capability.output.model_validate_json(done.stdout)
+    section = from_json(capability.output, done.stdout)
     assert isinstance(section, Section)
     unread = section.name == "integration"  # nobody has looked at the branches yet
     assert section.status is (Status.UNREAD if unread else Status.READ)
@@ -130,7 +131,7 @@ def test_strict(lab: Lab) -> None:
 def test_sections(served: Lab) -> None:
     """A narrowed brief keeps every section's name and status, and counts what it left out."""
     done = served.majordomus("brief", "--section", "peers", "--section=mesh", "--format", "json")
-    brief = Brief.model_validate_json(done.stdout)
+    brief = from_json(Brief, done.stdout)
     assert [section.name for section in brief.sections] == list(SECTIONS)
 
 

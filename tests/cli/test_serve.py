@@ -4,6 +4,7 @@ import json
 import os
 import signal
 
+from brief.core.model.wire import from_json
 from brief.server.serving import ServerStatus
 from sandbox import Lab, until
 
@@ -19,7 +20,7 @@ def test_from_start_to_stop(lab: Lab) -> None:
     again = lab.majordomus("serve", "ensure")
     assert first.stdout.startswith(f"started: pid {holder(lab)} holds {lab.common_dir}\n")
     assert again.stdout.startswith(f"already there: pid {holder(lab)} holds")
-    status = ServerStatus.model_validate_json(lab.majordomus("serve", "status", "--format", "json").stdout)
+    status = from_json(ServerStatus, lab.majordomus("serve", "status", "--format", "json").stdout)
     assert (status.lease, status.common_dir, status.episodes) == ("holds", lab.common_dir, 0)
     stopped = lab.majordomus("serve", "stop")
     assert stopped.returncode == 0

@@ -9,6 +9,7 @@ from brief import __version__
 from brief.clones.asking import MOST_BYTES, Neighbour, ask_server, superseded
 from brief.clones.entries import Entry
 from brief.core.model.brief import PeersSection, Status
+from brief.core.model.wire import to_json
 from neighbourhood import Behaviour, entry, listening, saying, section, silent
 from sandbox import Lab
 
@@ -24,7 +25,7 @@ def test_a_server_that_answers_is_ready(lab: Lab) -> None:
     made = entry(lab.runtime, "koda")
     told = section(made, "e1", "e2")
     assert told.data is not None
-    neighbour = asked(made, saying(made, told.model_dump_json().encode()))
+    neighbour = asked(made, saying(made, to_json(told).encode()))
     board = neighbour.board
     assert (board.kind, board.name, board.path, board.condition, board.count) == (
         "clone",
@@ -131,7 +132,7 @@ def test_somebody_else_is_refused(lab: Lab, behave: Behaviour, why: str) -> None
 def test_another_epoch_is_refused(lab: Lab) -> None:
     """The server of another repository at the same socket does not answer for this one."""
     made, other = entry(lab.runtime), entry(lab.runtime, "other")
-    neighbour = asked(made, saying(other, section(other, "e1").model_dump_json().encode()))
+    neighbour = asked(made, saying(other, to_json(section(other, "e1")).encode()))
     assert neighbour.board.condition == "refused"
     assert neighbour.peers == ()
 
@@ -151,15 +152,15 @@ def test_a_server_that_read_nothing_is_refused(lab: Lab) -> None:
     """A section that is unread over there is unread here, with the same reason."""
     made = entry(lab.runtime)
     unread = PeersSection(status=Status.UNREAD, headline="peers unread", reason="git hangs")
-    neighbour = asked(made, saying(made, unread.model_dump_json().encode()))
+    neighbour = asked(made, saying(made, to_json(unread).encode()))
     assert (neighbour.board.condition, neighbour.board.reason, neighbour.board.count) == ("refused", "git hangs", None)
 
 
 def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
     """A partial section counts what it read, and its gap is ours too."""
     made = entry(lab.runtime)
-    part = section(made, "e1").model_copy(update={"status": Status.PARTIAL, "reason": "one board is locked"})
-    neighbour = asked(made, saying(made, part.model_dump_json().encode()))
+    part = section(made, "e1").replace(status=Status.PARTIAL, reason="one board is locked")
+    neighbour = asked(made, saying(made, to_json(part).encode()))
     assert (neighbour.board.condition, neighbour.board.count) == ("ready", 1)
     assert "one board is locked" in (neighbour.gap or "")
 
@@ -168,7 +169,7 @@ def test_a_server_that_read_a_part_is_ready_in_part(lab: Lab) -> None:
 def test_a_superseded_server_is_told_and_leaves_no_gap(lab: Lab, status: int) -> None:
     """A server that calls itself superseded counts what it answered, or null if it answered nothing."""
     made = entry(lab.runtime)
-    body = section(made, "e1").model_dump_json().encode() if status == 200 else b'{"error": "it was moved"}'
+    body = to_json(section(made, "e1")).encode() if status == 200 else b'{"error": "it was moved"}'
     neighbour = asked(made, saying(made, body, status, lease_state="superseded"))
     assert (neighbour.board.condition, neighbour.board.count) == ("superseded", 1 if status == 200 else None)
     assert "writes nothing more" in (neighbour.board.reason or "")

@@ -12,6 +12,7 @@ import pytest
 
 from brief.clones import entries
 from brief.clones.entries import Entry, Listed, read_entries
+from brief.core.model.wire import to_json
 from brief.core.text.sanitize import wire
 from brief.fastpath.lease import socket_name
 from neighbourhood import entry, listed, listening, silent
@@ -32,7 +33,7 @@ def ended(lab: Lab) -> Entry:
         left_behind.bind(made.socket)
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
-    return made.model_copy(update={"pid": process.pid})
+    return made.replace(pid=process.pid)
 
 
 def test_no_folder_means_no_server(folder: Path) -> None:
@@ -53,10 +54,10 @@ def test_servers_are_listed_the_oldest_first(lab: Lab, folder: Path) -> None:
 def test_a_newer_server_may_say_more(lab: Lab, folder: Path) -> None:
     """Unknown fields of a newer version are ignored; an older entry has neither root nor root commits."""
     made = entry(lab.runtime)
-    told = json.loads(made.model_dump_json()) | {"mood": "fine"}
+    told = json.loads(to_json(made)) | {"mood": "fine"}
     del told["root"], told["root_commits"]
     listed(lab.runtime, made).write_text(json.dumps(told))
-    assert read_entries(str(folder)).entries == (made.model_copy(update={"root": None, "root_commits": None}),)
+    assert read_entries(str(folder)).entries == (made.replace(root=None, root_commits=None),)
 
 
 def test_an_entry_that_was_never_written_is_removed(folder: Path) -> None:
@@ -105,7 +106,7 @@ def test_only_the_entry_that_was_seen_is_removed(
     judged = entries.is_gone
 
     def replaced_meanwhile(stale: Entry) -> bool:
-        path.with_name("new").write_text(entry(lab.runtime).model_dump_json())
+        path.with_name("new").write_text(to_json(entry(lab.runtime)))
         path.with_name("new").rename(path)
         return judged(stale)
 
@@ -118,17 +119,17 @@ HOSTILE: dict[str, Callable[[Path, Entry], object]] = {
     "garbage": lambda path, _: path.write_bytes(b"\x00\xff{"),
     "no object": lambda path, _: path.write_text("[1]"),
     "deep": lambda path, _: path.write_text("[" * 30_000),
-    "huge": lambda path, made: path.write_text(made.model_dump_json() + " " * 70_000),
+    "huge": lambda path, made: path.write_text(to_json(made) + " " * 70_000),
     "a link": lambda path, _: path.symlink_to("/dev/zero"),
     "a fifo": lambda path, _: os.mkfifo(path),
     "a folder": lambda path, _: path.mkdir(),
-    "another schema": lambda path, made: path.write_text(made.model_dump_json().replace("server/v1", "server/v2")),
-    "a relative socket": lambda path, made: path.write_text(made.model_dump_json().replace(made.socket, "x.sock")),
-    "a NUL in the socket": lambda path, made: path.write_text(made.model_dump_json().replace(".sock", "\\u0000")),
+    "another schema": lambda path, made: path.write_text(to_json(made).replace("server/v1", "server/v2")),
+    "a relative socket": lambda path, made: path.write_text(to_json(made).replace(made.socket, "x.sock")),
+    "a NUL in the socket": lambda path, made: path.write_text(to_json(made).replace(".sock", "\\u0000")),
     "a text for an epoch": lambda path, made: path.write_text(
-        made.model_dump_json().replace(f"{made.epoch},", f'"{made.epoch}",')
+        to_json(made).replace(f"{made.epoch},", f'"{made.epoch}",')
     ),
-    "no name of a commit": lambda path, made: path.write_text(made.model_dump_json().replace("aaaa", "zzzz")),
+    "no name of a commit": lambda path, made: path.write_text(to_json(made).replace("aaaa", "zzzz")),
 }
 
 
@@ -156,7 +157,7 @@ def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: 
     own = Path(ended.socket).name
     theirs = lab.runtime / name.format(own if "/" in name else f"{'0' * 12}-{ended.epoch}.sock")
     theirs.parent.mkdir(exist_ok=True)
-    path.write_text(ended.model_copy(update={"socket": str(theirs)}).model_dump_json())
+    path.write_text(to_json(ended.replace(socket=str(theirs))))
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(theirs))
         listener.listen()
@@ -173,7 +174,7 @@ def test_an_entry_of_a_path_that_is_no_text(lab: Lab, folder: Path) -> None:
     """A git folder whose name is not UTF-8 is escaped in the entry, and its socket is still recognized."""
     common_dir = os.fsdecode(b"/r\xe9po/.git")
     made = entry(lab.runtime, common_dir=wire(common_dir))
-    spelled = made.model_copy(update={"socket": f"{lab.runtime}/{socket_name(common_dir, made.epoch)}"})
+    spelled = made.replace(socket=f"{lab.runtime}/{socket_name(common_dir, made.epoch)}")
     listed(lab.runtime, spelled)
     assert read_entries(str(folder)) == Listed((spelled,), ())
 

@@ -10,6 +10,7 @@ from brief.clones import neighbours as neighbours_module
 from brief.clones.entries import Entry
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import FRESH_SECONDS, SILENT_SECONDS, Neighbours, ask_all
+from brief.core.model.wire import to_json
 from neighbourhood import ROOT, entry, listed, listening, saying, section, silent
 from sandbox import Lab
 
@@ -31,7 +32,7 @@ class Street:
     def answering(self, made: Entry, *episodes: str) -> list[bytes]:
         """A listed server that answers. Returns the questions it was asked."""
         listed(self.lab.runtime, made)
-        body = section(made, *episodes).model_dump_json().encode()
+        body = to_json(section(made, *episodes)).encode()
         return self.running.enter_context(listening(made, saying(made, body)))
 
     def hanging(self, made: Entry) -> list[bytes]:

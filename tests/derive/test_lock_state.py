@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from brief.core.model.wire import to_plain
 from brief.derive import lock_state as module
 from brief.derive.lock_state import DeriveState, Names, read_lock
 from brief.support.state_folder import UnprovenStateError
@@ -89,7 +90,7 @@ def test_a_held_lock_names_its_holder_and_who_waits(tmp_path: Path) -> None:
         found = ask(tmp_path)
     assert (found.state, found.waiting, found.reason) == ("held", 2, None)
     assert found.holder is not None
-    assert found.holder.model_dump(mode="json") == HOLDER
+    assert to_plain(found.holder) == HOLDER
 
 
 @pytest.mark.usefixtures("both")

@@ -11,6 +11,7 @@ import pytest
 
 import brief
 from brief.core.model.health import Diagnosis
+from brief.core.model.wire import from_json, to_json
 from brief.doctor.examine import examine
 from brief.doctor.machine import check_descriptors
 from brief.fastpath.known import ABSENT
@@ -240,4 +241,4 @@ def test_unlimited_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_diagnosis_travels(lab: Lab) -> None:
     """The JSON report can be read back unchanged."""
     diagnosis = examine(locate(str(lab.repo)), "", NOW)
-    assert Diagnosis.model_validate_json(diagnosis.model_dump_json()) == diagnosis
+    assert from_json(Diagnosis, to_json(diagnosis)) == diagnosis

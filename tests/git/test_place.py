@@ -8,6 +8,7 @@ import pytest
 
 from brief.core.model.brief import Repository
 from brief.core.model.errors import RepositoryError
+from brief.core.model.wire import to_json
 from brief.git.place import checkout_at, head_of, repository
 from brief.git.worktrees import worktrees
 from sandbox import Lab
@@ -59,7 +60,7 @@ def test_names_that_are_not_utf_8_can_go_on_the_wire(lab: Lab) -> None:
     lab.commit()
     lab.git("checkout", "-q", "-b", os.fsdecode(b"caf\xe9"))
     assert at(lab.repo).branch == "caf\\xe9"
-    assert at(lab.repo).model_dump_json()
+    assert to_json(at(lab.repo))
 
 
 def test_no_checkout_is_a_sentence(lab: Lab) -> None:

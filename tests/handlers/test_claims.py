@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from brief.core.model.wire import from_plain
 from brief.core.sessions.claims import Claim, Overlap
 from brief.handlers.claims import Announced, announced_text
 from sandbox import Lab
@@ -98,8 +99,9 @@ def test_claims_survive_the_server(two: Lab) -> None:
 
 def test_text_is_bounded_and_clean() -> None:
     """Others' words are cleaned before they are shown, and of many pairs a few are told and the rest counted."""
-    claim = Claim.model_validate(
-        {"episode": "a", "name": "work", "intent": "x\x1b[2J", "scope": ("s\n",), "since": "2026-03-01T12:00:00Z"}
+    claim = from_plain(
+        Claim,
+        {"episode": "a", "name": "work", "intent": "x\x1b[2J", "scope": ("s\n",), "since": "2026-03-01T12:00:00Z"},
     )
     pairs = tuple((f"a{n}", "b\x1b]0;t\x07") for n in range(5))
     met = Overlap(episode="b", kind="task", name=None, about="y\n\x9b1m", paths=pairs)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from pydantic import ValidationError
+from msgspec import ValidationError
 
 from brief.core.model.errors import NotFoundError, RepositoryError, UsageError
 from brief.core.wakes.wake_text import MOST_BYTES

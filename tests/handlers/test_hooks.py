@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from brief.core.model.errors import StoreError
+from brief.core.model.wire import from_plain
 from brief.core.notices.alerts_block import MOST
 from brief.core.sessions.life import Life
 from brief.handlers import session_context
@@ -265,8 +266,8 @@ def test_alone(lab: Lab) -> None:
         lab.common_dir, now=Clock(), sessions=stored, absence="nobody holds it", identity=identity
     )
     asked = {"root": str(lab.repo), "session": ANN}
-    prompt = HookInputs.model_validate({**asked, "event": "user-prompt-submit"})
-    start = HookInputs.model_validate({**asked, "event": "session-start"})
+    prompt = from_plain(HookInputs, {**asked, "event": "user-prompt-submit"})
+    start = from_plain(HookInputs, {**asked, "event": "session-start"})
     assert asyncio.run(hook(service, prompt)).context == ""
     assert "peers (unread)" in asyncio.run(hook(service, start)).context
     assert not lab.state.exists()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from pydantic import ValidationError
+from msgspec import ValidationError
 
 from brief.core.model.errors import UsageError
 from brief.core.wakes.state import Prompt
@@ -67,7 +67,7 @@ def test_two_clients_in_two_checkouts(place: Woken) -> None:
             prompts.append(first.prompt)
             place.tell(first.prompt.id, "submitted")
         assert (TWICE in second.line, TWICE in first.line) == (True, True)
-        assert place.board.require_open(ANN).model_copy(update={"heard": opened.heard}) == opened
+        assert place.board.require_open(ANN).replace(heard=opened.heard) == opened
         place.after(1)
         place.beat()
     assert len({prompt.id for prompt in prompts}) == len(prompts) == 2

@@ -10,6 +10,7 @@ import pytest
 
 from brief.core.model.brief import AlertsSection, Status
 from brief.core.model.level import Level
+from brief.core.model.wire import to_json
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.line import compose_line
 from brief.core.text.page import section_page
@@ -65,7 +66,7 @@ def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
     found = asked(notice("done", status="done"), notice("mine", audience="owner", title="rotate the key"), notice("x"))
     assert found.data is not None
     assert ([each.slug for each in found.data.shown], found.data.hidden) == (["x"], 2)
-    assert "rotate" not in found.model_dump_json()
+    assert "rotate" not in to_json(found)
     assert found.headline == "1 notice: 1 alert"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from brief.core.model.brief import EpisodeState, PeersData, PeersSection, Status
 from brief.core.model.errors import GitError
+from brief.core.model.wire import from_json, to_json
 from brief.core.sessions.task import Task
 from brief.git.worktrees import Checkout, worktrees
 from brief.sections.peers import answer
@@ -187,7 +188,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
         r"d\xff, busy (claude-code e3, on main)",
         r"d\xff is away: its folder is missing, and it is locked: stick\xff; mount its drive, if it lies on one",
     ]
-    assert PeersSection.model_validate_json(found.model_dump_json()) == found
+    assert from_json(PeersSection, to_json(found)) == found
 
 
 def test_an_episode_of_a_checkout_with_no_name() -> None:

@@ -169,7 +169,7 @@ def test_asked_by_another_server_it_tells_its_own_boards_alone(session: str | No
 def test_another_server_of_this_repository_is_no_clone() -> None:
     """Another server of the repository is listed as such, beside the clones."""
     old = clone("koda", "e1", condition="superseded")
-    sibling = Neighbour(old.board.model_copy(update={"kind": "server", "reason": "replaced"}), old.peers)
+    sibling = Neighbour(old.board.replace(kind="server", reason="replaced"), old.peers)
     section = told(Neighbourhood((clone("a"), sibling), ()))
     assert section.headline == "1 other session in 1 checkout and 1 clone, 1 other server superseded"
     assert "another server of /other/koda is superseded: replaced" in [row.text for row in section.rows]

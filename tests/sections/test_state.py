@@ -8,6 +8,7 @@ import pytest
 
 from brief.core.model.brief import EpisodeState, StateData, Status
 from brief.core.model.level import Level
+from brief.core.model.wire import to_json
 from brief.core.sessions.episode import Client
 from brief.core.sessions.task import Task
 from brief.core.wakes.rules import Instant
@@ -125,7 +126,7 @@ def test_a_stale_next_action_is_withheld() -> None:
     assert (held.next, held.next_since) == (None, ago(minutes=61))
     assert "after 60 minutes" in (held.next_withheld or "")
     assert [row.text for row in found.rows] == [f"next action withheld: {held.next_withheld}"]
-    assert "drop the table" not in found.model_dump_json()
+    assert "drop the table" not in to_json(found)
 
 
 def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:

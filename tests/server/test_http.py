@@ -12,6 +12,7 @@ from openapi_spec_validator import validate
 
 from brief.capabilities.table import CAPABILITIES
 from brief.core.model.brief import Brief
+from brief.core.model.wire import from_json, from_plain
 from brief.server.envelope import MOST_BODY
 from sandbox import Lab
 from serving import ask, end_all, exchange, given, lease, leave_notice, serve, write_policy
@@ -94,7 +95,7 @@ def test_every_query_answers_in_its_shape(capability: Any, held: Lab) -> None:
     """What a route answers is what its capability declares."""
     told = _get(held, capability.http.path, urlencode(given(capability)))
     assert told.status == 200
-    (capability.document or capability.output).model_validate(told.json, strict=False)
+    from_plain(capability.document or capability.output, told.json)
 
 
 def test_the_commands_answer_in_their_shapes(held: Lab) -> None:
@@ -112,7 +113,7 @@ def test_the_commands_answer_in_their_shapes(held: Lab) -> None:
     for path, body in calls.items():
         told = _post(held, path, body)
         assert told.status == 200, told.body
-        by_path[path].output.model_validate(told.json, strict=False)
+        from_plain(by_path[path].output, told.json)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_any_session_id_gets_a_brief(session: str, held: Lab) -> None:
     """A client may call itself anything; the brief comes and stays well-formed."""
     told = _get(held, "/brief", f"session={session}")
     assert told.status == 200
-    Brief.model_validate_json(told.body)
+    from_json(Brief, told.body)
 
 
 # ---------------------------------------------------------------- what is refused
@@ -159,15 +160,15 @@ def test_any_session_id_gets_a_brief(session: str, held: Lab) -> None:
     [
         ("/brief", "fromat=text", "unknown parameter fromat; did you mean format?"),
         ("/peers", "zzz=1", "unknown parameter zzz; known are root, session"),
-        ("/brief", "session=%00", "session: a NUL or half of a surrogate pair is no text"),
-        ("/brief", "width=wide", "width: Input should be a valid integer"),
-        ("/brief", "width=-1", "width: Input should be greater than or equal to 0"),
-        ("/brief", "budget=0", "budget: Input should be greater than or equal to 1"),
-        ("/brief", "section=weather", "section.0: Input should be 'state', 'peers'"),
-        ("/brief", "format=xml", "format: Input should be 'text', 'json', 'prompt' or 'line'"),
-        ("/brief", "local=perhaps", "local: Input should be a valid boolean"),
-        ("/state", "session=" + "x" * 201, "session: String should have at most 200 characters"),
-        ("/episodes", "closed=&x=1", "closed: Input should be a valid boolean"),
+        ("/brief", "session=%00", "session holds a NUL or half of a surrogate pair, which is no text"),
+        ("/brief", "width=wide", "width wide is not a whole number"),
+        ("/brief", "width=-1", "width -1 is too small; give 0 or more"),
+        ("/brief", "budget=0", "budget 0 is too small; give 1 or more"),
+        ("/brief", "section=weather", "section weather is unknown; choose from state, peers"),
+        ("/brief", "format=xml", "format xml is unknown; choose from text, json, prompt, line"),
+        ("/brief", "local=perhaps", "local perhaps is not true or false"),
+        ("/state", "session=" + "x" * 201, "is too long; give 200 characters or fewer"),
+        ("/episodes", "closed=&x=1", "closed is not true or false"),
         ("/episodes", "closed=&x=1", "unknown parameter x; known are"),
     ],
 )
@@ -227,21 +228,21 @@ def test_an_unknown_key_of_a_body_is_refused_by_name(capability: Any, held: Lab)
         (b'"root"', "application/json", "the body is no JSON object"),
         (b'{"root": "/"}', "text/plain", "the body is no JSON object sent as application/json"),
         (b"root=/", "application/x-www-form-urlencoded", "the body is no JSON object sent as application/json"),
-        (b'{"root": 7, "title": "x"}', "application/json", "root: Input should be a valid string"),
-        (b'{"root": "/", "title": ["x"]}', "application/json", "title: Input should be a valid string"),
-        (b'{"root": "/", "title": "x", "scope": "a"}', "application/json", "scope: Input should be a valid tuple"),
-        (b'{"root": "/", "title": "x", "scope": [1]}', "application/json", "scope.0: Input should be a valid string"),
+        (b'{"root": 7, "title": "x"}', "application/json", "root 7 is not a text"),
+        (b'{"root": "/", "title": ["x"]}', "application/json", "title ['x'] is not a text"),
+        (b'{"root": "/", "title": "x", "scope": "a"}', "application/json", "scope a is not a list"),
+        (b'{"root": "/", "title": "x", "scope": [1]}', "application/json", "scope 1 is not a text"),
         (
             rb'{"root": "/\u0000", "title": "x"}',
             "application/json",
-            "root: a NUL or half of a surrogate pair is no text",
+            "root holds a NUL or half of a surrogate pair, which is no text",
         ),
         (
             rb'{"root": "/", "title": "\ud800"}',
             "application/json",
-            "title: a NUL or half of a surrogate pair is no text",
+            "title holds a NUL or half of a surrogate pair, which is no text",
         ),
-        (rb'{"root": "/", "title": "x", "scope": ["\udfff"]}', "application/json", "scope: a NUL or half of a"),
+        (rb'{"root": "/", "title": "x", "scope": ["\udfff"]}', "application/json", "scope holds a NUL or half of a"),
     ],
 )
 def test_a_body_that_is_none_is_refused(body: bytes, kind: str, said: str, held: Lab) -> None:
@@ -385,7 +386,7 @@ def test_the_description_tells_the_shape_of_a_brief(held: Lab) -> None:
     parameters = {p["name"]: p for p in document["paths"]["/api/v1/brief"]["get"]["parameters"]}
     assert parameters["root"]["required"] is False
     assert "default: the server's primary checkout" in parameters["root"]["description"]
-    assert parameters["format"]["schema"]["enum"] == ["text", "json", "prompt", "line"]
+    assert set(parameters["format"]["schema"]["enum"]) == {"text", "json", "prompt", "line"}
 
 
 # ---------------------------------------------------------------- over TCP

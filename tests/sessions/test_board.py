@@ -256,7 +256,7 @@ def test_a_next_action_is_dated_and_leaves_the_rest(server: Server, servers: Ser
     server.open()
     task = server.board.set_task("e1", "fix login", ("a",), "first", NOW)
     said = server.board.set_next("e1", "second", later(minutes=4))
-    assert said == task.model_copy(update={"next_action": "second", "next_since": later(minutes=4)})
+    assert said == task.replace(next_action="second", next_since=later(minutes=4))
     assert server.board.tasks() == servers.next().board.tasks() == {"e1": said}
 
 
@@ -264,7 +264,7 @@ def test_a_task_that_is_done_is_over(server: Server, servers: Servers) -> None:
     """It is given back as it ended, and the episode has none."""
     server.open()
     task = server.board.set_task("e1", "fix login", (), None, NOW)
-    assert server.board.end_task("e1", later(minutes=1)) == task.model_copy(update={"done": later(minutes=1)})
+    assert server.board.end_task("e1", later(minutes=1)) == task.replace(done=later(minutes=1))
     assert server.board.tasks() == servers.next().board.tasks() == {}
 
 

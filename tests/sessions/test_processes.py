@@ -25,7 +25,7 @@ def test_process_that_ended() -> None:
         found = find_process(process.pid)
         process.communicate(b"")
     assert process_life(found) is Life.GONE
-    assert process_life(find_process(os.getpid()).model_copy(update={"start": 1})) is Life.GONE
+    assert process_life(find_process(os.getpid()).replace(start=1)) is Life.GONE
 
 
 def test_number_that_nobody_has() -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from brief.core.policy.settings import KEYS
+from brief.core.policy.settings import keys
 from brief.support.schedule_clock import MINUTE_OF_TESTS, minute
 
 
@@ -13,4 +13,4 @@ def test_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     assert minute() == timedelta(minutes=1)
     monkeypatch.setenv(MINUTE_OF_TESTS, "0.5")
     assert minute() == timedelta(seconds=0.5)
-    assert not any("minute_seconds" in key for key in KEYS)
+    assert not any("minute_seconds" in key for key in keys())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brief.core.model.wire import Wire
 
 
-class Rendered(Wire):
+class Rendered(Wire, frozen=True):
     """An answer that is already rendered. `in_full` is whether everything it covers was read."""
 
     body: bytes
@@ -13,7 +13,7 @@ class Rendered(Wire):
     in_full: bool
 
 
-class Problem(Wire):
+class Problem(Wire, frozen=True):
     """Why a call was not answered: a sentence, its kind, and the exit code for the command."""
 
     error: str

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from msgspec import field
 
 from brief.core.model.level import Level
 from brief.core.model.wire import Moment, Wire
@@ -40,12 +40,12 @@ Liveness = Literal["heard", "unheard", "silent"]
 """Whether this server has heard from an episode itself, and whether it did so within three heartbeats."""
 
 
-class Row(Wire):
+class Row(Wire, frozen=True):
     """One sanitized line of a section, for people and models. `pin` is the fixed text that stands for it in the line."""
 
     text: str
     level: Level = Level.NORMAL
-    pin: str | None = Field(default=None, exclude_if=lambda pin: pin is None)
+    pin: str | None = None
 
 
 def count_urgent(rows: Iterable[Row]) -> int:
@@ -56,7 +56,7 @@ def count_urgent(rows: Iterable[Row]) -> int:
 # ---------------------------------------------------------------- the data of each section
 
 
-class EpisodeFact(Wire):
+class EpisodeFact(Wire, frozen=True):
     """The caller's own episode."""
 
     id: str
@@ -69,7 +69,7 @@ class EpisodeFact(Wire):
     liveness: Liveness
 
 
-class TaskFact(Wire):
+class TaskFact(Wire, frozen=True):
     """The task of an episode. `next` is null if none was set, or if it is withheld for the reason `next_withheld`."""
 
     title: str
@@ -80,7 +80,7 @@ class TaskFact(Wire):
     next_withheld: str | None
 
 
-class StateData(Wire):
+class StateData(Wire, frozen=True):
     """The caller's episode and task, and how many episodes are open in its checkout.
 
     `wakes` is what prevents wakes that the policy asks for, or null. `woken` is whether the session is woken on the
@@ -94,7 +94,7 @@ class StateData(Wire):
     woken: bool = False
 
 
-class Board(Wire):
+class Board(Wire, frozen=True):
     """The episodes of one checkout, clone or machine. `count` is null if nobody could be asked.
 
     A board of kind `server` belongs to another server of this same repository, which this server replaced or which replaced
@@ -109,7 +109,7 @@ class Board(Wire):
     count: int | None
 
 
-class Peer(Wire):
+class Peer(Wire, frozen=True, kw_only=True):
     """One other session. `liveness` is `unheard` until this server hears from it, and `silent` once it stops hearing."""
 
     episode: str
@@ -125,7 +125,7 @@ class Peer(Wire):
     liveness: Liveness
 
 
-class PeersData(Wire):
+class PeersData(Wire, frozen=True):
     """The other sessions. `count` is the number of peers on the boards that were really read."""
 
     count: int
@@ -133,21 +133,21 @@ class PeersData(Wire):
     peers: tuple[Peer, ...]
 
 
-class MeshData(Wire):
+class MeshData(Wire, frozen=True):
     """Links to other machines and the state of the journal."""
 
     links: tuple[dict[str, Any], ...]
     journal: dict[str, Any]
 
 
-class Contender(Wire):
+class Contender(Wire, frozen=True):
     """Another queued branch that this one conflicts with, and the `paths` where they conflict."""
 
     name: str
     paths: tuple[str, ...]
 
 
-class QueueEntry(Wire):
+class QueueEntry(Wire, frozen=True):
     """A branch that waits to be merged into the base."""
 
     name: str
@@ -161,7 +161,7 @@ class QueueEntry(Wire):
     worktree: str | None
 
 
-class IntegrationData(Wire):
+class IntegrationData(Wire, frozen=True):
     """The queue as last observed. `open` counts the entries with changes that the base does not have.
 
     `stale` is true if the observation is older than the policy's `integration.refresh_minutes`.
@@ -174,7 +174,7 @@ class IntegrationData(Wire):
     stale: bool = False
 
 
-class DeriveData(Wire):
+class DeriveData(Wire, frozen=True):
     """The derive lock of the repository."""
 
     state: Literal["free", "held", "stale"]
@@ -182,7 +182,7 @@ class DeriveData(Wire):
     waiting: int
 
 
-class ShownNotice(Wire):
+class ShownNotice(Wire, frozen=True):
     """A notice that concerns the caller; `level` is that of its row."""
 
     slug: str
@@ -193,14 +193,14 @@ class ShownNotice(Wire):
     level: Level = Level.NORMAL
 
 
-class Unparsable(Wire):
+class Unparsable(Wire, frozen=True):
     """A notice file that could not be read, and why."""
 
     file: str
     reason: str
 
 
-class AlertsData(Wire):
+class AlertsData(Wire, frozen=True):
     """The notices shown, the number not shown, and the files that could not be read.
 
     `upcoming` are the notices that are not due yet, the next first. Only a list of reminders has them.
@@ -217,7 +217,7 @@ class AlertsData(Wire):
 # ---------------------------------------------------------------- sections
 
 
-_HONESTY: Final[dict[str, Any]] = {
+HONESTY: Final[dict[str, Any]] = {
     "allOf": [
         {
             "if": {"properties": {"status": {"enum": [Status.READ.value, Status.PARTIAL.value]}}},
@@ -233,7 +233,11 @@ _HONESTY: Final[dict[str, Any]] = {
 """What `Section` promises, as JSON Schema, so that every client can check it."""
 
 
-class Section(Wire):
+class DishonestSectionError(ValueError):
+    """A section claims to have been read and was not, or the other way round."""
+
+
+class Section(Wire, frozen=True, kw_only=True):
     """The answer of one section reader. `took_ms` is in milliseconds; `see` is the command that shows the rest.
 
     `omitted` counts the rows that were left out, `omitted_urgent` those among them above NORMAL.
@@ -251,30 +255,25 @@ class Section(Wire):
     omitted_urgent: int = 0
     see: str
 
-    model_config = ConfigDict(json_schema_extra=_HONESTY)
-
-    @model_validator(mode="after")
-    def _is_honest(self) -> Self:
+    def __post_init__(self) -> None:
+        """Raise DishonestSectionError for a section that looks as if it were read and was not."""
         asked = self.status in (Status.READ, Status.PARTIAL)
         if not asked and self.data is not None:
-            raise ValueError(f"section {self.name} is {self.status} and cannot carry data")
+            raise DishonestSectionError(f"section {self.name} is {self.status} and cannot carry data")
         if not asked and self.as_of is not None:
-            raise ValueError(f"section {self.name} is {self.status} and was never read, so it cannot have as_of")
+            raise DishonestSectionError(
+                f"section {self.name} is {self.status} and was never read, so it cannot have as_of"
+            )
         if asked and self.as_of is None:
-            raise ValueError(f"section {self.name} is {self.status} and must have as_of")
+            raise DishonestSectionError(f"section {self.name} is {self.status} and must have as_of")
         if self.status is not Status.READ and not self.reason:
-            raise ValueError(f"section {self.name} is {self.status} and must say why")
-        return self
+            raise DishonestSectionError(f"section {self.name} is {self.status} and must say why")
 
     def keep_rows(self, rows: tuple[Row, ...]) -> Self:
         """The section with only these of its rows. The other rows are counted as omitted."""
         urgent = count_urgent(self.rows) - count_urgent(rows)
-        return self.model_copy(
-            update={
-                "rows": rows,
-                "omitted": self.omitted + len(self.rows) - len(rows),
-                "omitted_urgent": self.omitted_urgent + urgent,
-            }
+        return self.replace(
+            rows=rows, omitted=self.omitted + len(self.rows) - len(rows), omitted_urgent=self.omitted_urgent + urgent
         )
 
     @property
@@ -283,7 +282,7 @@ class Section(Wire):
         return self.status in (Status.READ, Status.UNDECLARED)
 
 
-class StateSection(Section):
+class StateSection(Section, frozen=True, kw_only=True):
     """The caller's own episode and task."""
 
     name: Literal["state"] = "state"
@@ -291,7 +290,7 @@ class StateSection(Section):
     see: str = "majordomus task show"
 
 
-class PeersSection(Section):
+class PeersSection(Section, frozen=True, kw_only=True):
     """The boards of every checkout, and the sessions on them."""
 
     name: Literal["peers"] = "peers"
@@ -299,7 +298,7 @@ class PeersSection(Section):
     see: str = "majordomus peers list"
 
 
-class MeshSection(Section):
+class MeshSection(Section, frozen=True, kw_only=True):
     """The other machines."""
 
     name: Literal["mesh"] = "mesh"
@@ -307,7 +306,7 @@ class MeshSection(Section):
     see: str = "majordomus policy show"
 
 
-class IntegrationSection(Section):
+class IntegrationSection(Section, frozen=True, kw_only=True):
     """The branches that wait to be merged."""
 
     name: Literal["integration"] = "integration"
@@ -315,7 +314,7 @@ class IntegrationSection(Section):
     see: str = "majordomus queue show"
 
 
-class DeriveSection(Section):
+class DeriveSection(Section, frozen=True, kw_only=True):
     """The derive lock."""
 
     name: Literal["derive"] = "derive"
@@ -323,7 +322,7 @@ class DeriveSection(Section):
     see: str = "majordomus derive status"
 
 
-class AlertsSection(Section):
+class AlertsSection(Section, frozen=True, kw_only=True):
     """The notices that sessions leave each other."""
 
     name: Literal["alerts"] = "alerts"
@@ -342,10 +341,13 @@ SECTIONS: Mapping[str, type[Section]] = {
 """The six sections, in the order of every brief."""
 
 
+SixSections = tuple[StateSection, PeersSection, MeshSection, IntegrationSection, DeriveSection, AlertsSection]
+
+
 # ---------------------------------------------------------------- the brief
 
 
-class AnsweredBy(Wire):
+class AnsweredBy(Wire, frozen=True):
     """Who composed the brief: the lease holder, a server that lost the lease, or the command by itself.
 
     In the last two cases `reason` says why.
@@ -359,7 +361,7 @@ class AnsweredBy(Wire):
     reason: str | None
 
 
-class Repository(Wire):
+class Repository(Wire, frozen=True):
     """The checkout that a brief is about, with paths and names unchanged.
 
     `head` is null if the branch has no commit yet, or if HEAD could not be read. In that case `head_unread` says why, and
@@ -375,10 +377,10 @@ class Repository(Wire):
     head_unread: str | None = None
 
 
-class Brief(Wire):
+class Brief(Wire, frozen=True, kw_only=True):
     """Six sections, each saying whether it was really read."""
 
-    schema_: Literal["majordomus.brief/v1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["majordomus.brief/v1"] = field(default=SCHEMA, name="schema")
     generated_at: Moment
     answered_by: AnsweredBy
     repository: Repository
@@ -389,9 +391,7 @@ class Brief(Wire):
     summary: str
     unread: tuple[str, ...]
     notes: tuple[str, ...]
-    sections: tuple[StateSection, PeersSection, MeshSection, IntegrationSection, DeriveSection, AlertsSection]
-
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
+    sections: SixSections
 
     @property
     def fully_read(self) -> bool:

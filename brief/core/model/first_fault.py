@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from pydantic import ValidationError
+from msgspec import DecodeError
+
+_PLACE = re.compile(r" - at `(?:key in )?\$\.?([^`]*)`$")
+_QUOTES_VALUE = "Invalid enum value"
 
 
 class FirstFault(NamedTuple):
@@ -18,7 +22,11 @@ class FirstFault(NamedTuple):
         return f"{self.where}: {self.message}" if self.where else self.message
 
 
-def first_fault(error: ValidationError) -> FirstFault:
+def first_fault(error: DecodeError) -> FirstFault:
     """The first of the faults that a model found."""
-    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return FirstFault(".".join(map(str, fault["loc"])), fault["msg"])
+    said = str(error)
+    place = _PLACE.search(said)
+    message = said[: place.start()] if place else said
+    if message.startswith(_QUOTES_VALUE):
+        message = _QUOTES_VALUE
+    return FirstFault(place[1] if place else "", message)

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from pydantic import ConfigDict, Field
+from msgspec import field
 
 from brief.core.model.wire import Moment, Wire
 from brief.core.text.sanitize import clean, wire
@@ -23,7 +23,7 @@ _MOST_NAMED = 3
 """How many names one sentence lists at most."""
 
 
-class Finding(Wire):
+class Finding(Wire, frozen=True):
     """The result of one check: `ok`, `warn` if something dispensable is missing, `fail` if something is broken."""
 
     name: str
@@ -31,12 +31,10 @@ class Finding(Wire):
     sentence: str
 
 
-class Diagnosis(Wire):
+class Diagnosis(Wire, frozen=True, kw_only=True):
     """All checks of one checkout. `root` and `common_dir` are null outside a checkout."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
-
-    schema_: Literal["majordomus.doctor/v1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["majordomus.doctor/v1"] = field(default=SCHEMA, name="schema")
     at: Moment
     version: str
     root: str | None

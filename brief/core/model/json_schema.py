@@ -1,35 +1,67 @@
-"""Render a model as a published JSON Schema (dialect 2020-12)."""
+"""Render models as published JSON Schema (dialect 2020-12)."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+import msgspec
+from msgspec import Struct
 
+from brief.core.model.brief import HONESTY, SECTIONS
 
-class _Untitled(GenerateJsonSchema):
-    """A schema generator that gives fields no title, because the key is title enough."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-    schema_dialect = "https://json-schema.org/draft/2020-12/schema"
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic passes the field's schema
-        """Never."""
-        return False
+Mode = Literal["input", "output"]
+"""Whether a schema describes what may be sent, where defaults may be left out, or what is answered, where all is there."""
 
 
-def schema_text(model: type[BaseModel], title: str, mode: JsonSchemaMode) -> str:
-    """The schema text of the input (`validation`) or output (`serialization`) of `model`."""
-    _build(model)
-    schema = model.model_json_schema(schema_generator=_Untitled, mode=mode)
-    schema = {"$schema": _Untitled.schema_dialect, **schema, "title": title}
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+def schema_text(model: type[Struct], title: str, mode: Mode) -> str:
+    """The schema of a model, as text."""
+    (schema,), shared = schemas([model], mode, "#/$defs/{name}")
+    name = schema["$ref"].rpartition("/")[2]
+    top = shared.pop(name)
+    document = {"$schema": DIALECT, "$defs": shared, **top, "title": title}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _build(model: type[BaseModel]) -> None:
-    """Build the model and the models of its fields: a default that is a model can only be serialized once built."""
-    for field in model.model_fields.values():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            _build(field.annotation)
-    model.model_rebuild()
+def schemas(
+    models: Iterable[type[Struct]], mode: Mode, reference: str
+) -> tuple[tuple[dict[str, Any], ...], dict[str, dict[str, Any]]]:
+    """The schema of each model, and by name those that they refer to. `reference` holds `{name}`."""
+    found, shared = msgspec.json.schema_components(tuple(models), ref_template=reference)
+    for schema in shared.values():
+        _describe(schema, mode)
+    for section in SECTIONS.values():
+        if section.__name__ in shared:
+            shared[section.__name__] |= HONESTY
+    return found, shared
+
+
+def inlined(schema: Any, shared: Mapping[str, Any]) -> Any:
+    """The schema with each reference replaced by what it refers to."""
+    if isinstance(schema, list):
+        return [inlined(one, shared) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        beside = {name: value for name, value in schema.items() if name != "$ref"}
+        target = {name: value for name, value in shared[schema["$ref"].rpartition("/")[2]].items() if name != "title"}
+        return inlined(target, shared) | beside
+    return {name: inlined(value, shared) for name, value in schema.items()}
+
+
+def _describe(schema: dict[str, Any], mode: Mode) -> None:
+    """Describe an optional field as a whole, and require every field of what is answered."""
+    fields = schema.get("properties", {})
+    for field in fields.values():
+        said = [
+            kind.pop("description") for kind in field.get("anyOf", ()) if "$ref" not in kind and "description" in kind
+        ]
+        if said:
+            field["description"] = said[0]
+    if mode == "output":
+        schema["required"] = list(fields)
+    if not schema.get("required"):
+        schema.pop("required", None)

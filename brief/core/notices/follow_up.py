@@ -12,7 +12,7 @@ MOST_BYTES = 300
 _STEP = 20
 
 
-class FollowUp(Wire):
+class FollowUp(Wire, frozen=True):
     """A line for `session`, or if that is no longer open, for the next session of `checkout` that asks."""
 
     number: int

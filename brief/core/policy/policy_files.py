@@ -6,10 +6,11 @@ import json
 import textwrap
 from collections.abc import Iterator
 
-from pydantic import BaseModel
+from msgspec import Struct
 
+from brief.core.model.fields import fields_of
 from brief.core.model.json_schema import schema_text
-from brief.core.policy.settings import KEYS, Settings, expects, section_model
+from brief.core.policy.settings import Settings, expects, keys, section_model
 
 _WIDTH = 100
 _HEAD = (
@@ -21,7 +22,7 @@ _HEAD = (
 
 def schema_json() -> str:
     """The JSON Schema (2020-12) of the policy, as text."""
-    return schema_text(Settings, "The policy of a repository", "validation")
+    return schema_text(Settings, "The policy of a repository", "input")
 
 
 def skeleton() -> str:
@@ -32,12 +33,12 @@ def skeleton() -> str:
 
 def allow_list() -> str:
     """Every dotted key, sorted, one per line."""
-    return "".join(f"{key}\n" for key in sorted(KEYS))
+    return "".join(f"{key}\n" for key in sorted(keys()))
 
 
-def _lines(model: type[BaseModel], prefix: str) -> Iterator[str]:
+def _lines(model: type[Struct], prefix: str) -> Iterator[str]:
     indent = "  " * prefix.count(".")
-    for name, field in model.model_fields.items():
+    for name, field in fields_of(model).items():
         inner = section_model(field)
         if inner is not None:
             yield from ("", f"{indent}# {field.description}", f"{indent}{name}:")
@@ -45,7 +46,7 @@ def _lines(model: type[BaseModel], prefix: str) -> Iterator[str]:
             continue
         comment = f"{field.description} Write {expects(prefix + name)}."
         yield from textwrap.wrap(comment, _WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
-        yield f"{indent}{name}: {_scalar(field.get_default())}"
+        yield f"{indent}{name}: {_scalar(field.default)}"
 
 
 def _scalar(value: object) -> str:

@@ -6,23 +6,18 @@ off: an old consent no longer counts once the file does not spell it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
-
 from brief.core.policy.names import POLICY_FILE, SWITCH
-from brief.core.policy.settings import KEYS, RULE, SECTIONS, Settings, default, expects
+from brief.core.policy.settings import ORDERS, Order, default, expects, is_usable, keys, sections
 from brief.core.text.sanitize import clean
 from brief.core.text.spelling import describe_value, kind, spell
 
 MOST_UNKNOWN = 20
 """The number of unknown keys that are named. The rest are counted."""
-
-_KNOWN = frozenset(KEYS) | SECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +66,7 @@ def validate(
     declared = frozenset(validation.values) - validation.replaced
     for key in refused:
         validation.refuse(key)
-    while errors := _errors(validation.values):
-        validation.drop(errors)
+    validation.judge()
     return Validated(validation.values, tuple(validation.faults), declared)
 
 
@@ -101,9 +95,9 @@ class _Validation:
     def _flatten(self, document: Mapping[str, Any], section: str, unknown: list[tuple[str, str, object]]) -> None:
         for name, value in document.items():
             key = section + name
-            if "." in name or key not in _KNOWN:
+            if "." in name or (key not in keys() and key not in sections()):
                 unknown.append((section, clean(name, 80), value))
-            elif key in KEYS:
+            elif key in keys():
                 self.values[key] = value
             elif isinstance(value, Mapping):
                 self._flatten(value, f"{key}.", unknown)
@@ -111,7 +105,7 @@ class _Validation:
                 self._no_section(key, value)
 
     def _no_section(self, section: str, value: object) -> None:
-        inner = [key for key in KEYS if key.startswith(f"{section}.")]
+        inner = [key for key in keys() if key.startswith(f"{section}.")]
         kept = [key for key in inner if key in self.last and key != SWITCH]
         for key in kept:
             self._fall_back(key)
@@ -126,41 +120,41 @@ class _Validation:
         """Refuse the value of one key."""
         self._refuse(key, key, self.values[key], self.spelled.get(key))
 
-    def drop(self, errors: Iterable[ErrorDetails]) -> None:
-        """Replace the values that one validation found faulty. A key with several errors is reported once."""
-        done: set[str] = set()
-        for error in errors:
-            key = _key(error["loc"])
-            if error["type"] == RULE:
-                self._break_rule(error)
-            elif key not in done:
-                entry = error["loc"][len(key.split(".")) :]
-                self._refuse_entry(key, entry)
-            done.add(key)
+    def judge(self) -> None:
+        """Replace each value that its key may not have, then those that contradict each other."""
+        for key in [key for key, value in self.values.items() if not is_usable(key, value)]:
+            self._refuse_entry(key)
+        while broken := next(filter(self._is_broken, ORDERS), None):
+            self._break_order(broken)
 
-    def _refuse_entry(self, key: str, entry: tuple[int | str, ...]) -> None:
-        if not entry:
+    def _is_broken(self, order: Order) -> bool:
+        return bool(self._value(order.lower) > self._value(order.upper))
+
+    def _refuse_entry(self, key: str) -> None:
+        """Refuse the value of a key, naming the entry that is at fault if it is a list of which one is."""
+        value = self.values[key]
+        entries = value if keys()[key].is_repeatable and isinstance(value, list) else ()
+        bad = next((index for index, entry in enumerate(entries) if not is_usable(key, [entry])), None)
+        if bad is None:
             self.refuse(key)
-            return
-        index = entry[0]
-        self._refuse(key, f"{key}[{index}]", self.values[key][index], None)
+        else:
+            self._refuse(key, f"{key}[{bad}]", value[bad], None)
 
     def _refuse(self, key: str, shown: str, value: object, spelling: str | None) -> None:
         self._fall_back(key)
         says = describe_value(value, spelling)
         self._fault(key, value, f"{shown} is {says}; write {expects(key)}; {self._holds(key)}", spelling)
 
-    def _break_rule(self, error: ErrorDetails) -> None:
-        section = ".".join(map(str, error["loc"]))
-        keys = [f"{section}.{name}" for name in error["ctx"]["keys"]]
-        named = next((key for key in keys if key in self.values), keys[0])
-        values = [spell(self._value(key)) for key in keys]
-        broken = " and ".join(f"{key} is {value}" for key, value in zip(keys, values, strict=True))
-        for key in keys:
-            self._fall_back(key)
-        hold = " and ".join(spell(self._value(key)) for key in keys)
+    def _break_order(self, order: Order) -> None:
+        both = (order.lower, order.upper)
+        named = next((key for key in both if key in self.values), order.lower)
+        values = [spell(self._value(key)) for key in both]
+        broken = " and ".join(f"{key} is {value}" for key, value in zip(both, values, strict=True))
         kind_of = kind(self._value(named))
-        sentence = f"{self.file}: {broken}; write {error['ctx']['write']}; {hold} apply"
+        for key in both:
+            self._fall_back(key)
+        hold = " and ".join(spell(self._value(key)) for key in both)
+        sentence = f"{self.file}: {broken}; write {order.write}; {hold} apply"
         self.faults.append(Fault(self.file, named, " and ".join(values), kind_of, sentence))
 
     def _fall_back(self, key: str) -> None:
@@ -187,12 +181,12 @@ class _Validation:
 
 def _unknown(section: str, name: str) -> str:
     key = section + name
-    if name in KEYS:
+    if name in keys():
         parent, _, leaf = name.rpartition(".")
         return (
             f"{key} is not a key of the policy, since keys have no dots; write {leaf} under {parent.replace('.', ', ')}"
         )
-    near = get_close_matches(key, [*KEYS, *SECTIONS], n=1)
+    near = get_close_matches(key, [*keys(), *sections()], n=1)
     if near:
         return f"{key} is not a key of the policy; did you mean {near[0]}?"
     return f"{key} is not a key of the policy, and no key is like it; remove it"
@@ -202,19 +196,6 @@ def _spell_held(value: object) -> str:
     if isinstance(value, list) and value:
         return clean(f"[{', '.join(value)}]")
     return value if isinstance(value, str) and value.isidentifier() else spell(value)
-
-
-def _errors(values: Mapping[str, Any]) -> list[ErrorDetails]:
-    try:
-        Settings.model_validate(_nest(values))
-    except ValidationError as error:
-        return error.errors(include_url=False, include_input=False)
-    return []
-
-
-def _key(place: tuple[int | str, ...]) -> str:
-    """The dotted key or section of an error, without the index of an entry."""
-    return ".".join(part for part in place if isinstance(part, str))
 
 
 def _nest(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _ANY_DEPTH = "**"
 
 
-class Claim(Wire):
+class Claim(Wire, frozen=True):
     """An episode's intent and the paths it concerns, relative to its checkout. `name` is unique within the episode."""
 
     episode: str
@@ -31,7 +31,7 @@ class Claim(Wire):
     since: Moment
 
 
-class Overlap(Wire):
+class Overlap(Wire, frozen=True):
     """Another episode's claim or task on the same paths. `paths` pairs one's own path with the other episode's."""
 
     episode: str
@@ -84,7 +84,7 @@ def relative_tasks(tasks: Mapping[str, Task], known: Iterable[KnownEpisode]) -> 
     """The tasks by episode, their scopes relative to the checkout of each."""
     places = {one.episode.id: one.episode.checkout for one in known}
     return {
-        episode: task.model_copy(update={"scope": tuple(below(path, places.get(episode, "")) for path in task.scope)})
+        episode: task.replace(scope=tuple(below(path, places.get(episode, "")) for path in task.scope))
         for episode, task in tasks.items()
     }
 
@@ -115,7 +115,7 @@ def against(
         pairs = overlaps(scope, theirs) if one.episode != own else ()
         known = {pair for met in found if met.episode == one.episode for pair in met.paths}
         if pairs and (one.kind == "claim" or not known.issuperset(pairs)):
-            found.append(one.model_copy(update={"paths": pairs}))
+            found.append(one.replace(paths=pairs))
     return tuple(found)
 
 

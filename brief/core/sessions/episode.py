@@ -14,7 +14,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-class Process(Wire):
+class Process(Wire, frozen=True):
     """The identity of a process, distinct from a later one with the same number: start in clock ticks since boot, boot id.
 
     `table` is the process table in which the number is valid, "" on a system that has only one. It is null if no process in
@@ -42,7 +42,7 @@ class Ended(NamedTuple):
     pid: int | None
 
 
-class Episode(Wire):
+class Episode(Wire, frozen=True):
     """The record of one conversation. `checkout` is an absolute path; `heard` is when it last called a server."""
 
     id: str
@@ -62,7 +62,7 @@ class Episode(Wire):
         return self.closed is None
 
 
-class KnownEpisode(Wire):
+class KnownEpisode(Wire, frozen=True):
     """An episode as a server knows it: `unheard` until it has called this very server, `silent` once it stops."""
 
     episode: Episode

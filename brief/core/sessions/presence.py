@@ -12,7 +12,7 @@ from brief.core.sessions.life import is_waiting
 from brief.core.sessions.task import Task
 
 
-class SeenSession(Wire):
+class SeenSession(Wire, frozen=True):
     """A session in its client's own records. `cwd` is an absolute path as recorded; `name` is a sanitized title."""
 
     id: str
@@ -24,7 +24,7 @@ class SeenSession(Wire):
     pid: int
 
 
-class Seen(Wire):
+class Seen(Wire, frozen=True):
     """The sessions in a client's records. `unread` is why some or all of these could not be read."""
 
     sessions: tuple[SeenSession, ...] = ()
@@ -38,7 +38,7 @@ def without_ended(seen: Seen, ended: Mapping[str, Ended]) -> Seen:
     client, is kept.
     """
     left = tuple(one for one in seen.sessions if not _is_over(one, ended.get(one.id)))
-    return seen if len(left) == len(seen.sessions) else seen.model_copy(update={"sessions": left})
+    return seen if len(left) == len(seen.sessions) else seen.replace(sessions=left)
 
 
 def _is_over(session: SeenSession, ended: Ended | None) -> bool:

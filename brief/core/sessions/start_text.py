@@ -44,7 +44,7 @@ def beside(alerts: str, brief: Brief) -> Brief:
         _without_those_above(section, above, len(shown)) if section.name == "alerts" else section
         for section in narrow.sections
     )
-    return narrow.model_copy(update={"sections": left})
+    return narrow.replace(sections=left)
 
 
 def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: int) -> Section:
@@ -52,12 +52,10 @@ def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: 
         return section
     urgent = sum(one.level is not Level.NORMAL for one in above)
     place = "listed above" if len(above) == shown else f"{len(above)} of them listed above"
-    return section.model_copy(
-        update={
-            "headline": f"{section.headline}, {place}",
-            "omitted": max(0, section.omitted - len(above)),
-            "omitted_urgent": max(0, section.omitted_urgent - urgent),
-        }
+    return section.replace(
+        headline=f"{section.headline}, {place}",
+        omitted=max(0, section.omitted - len(above)),
+        omitted_urgent=max(0, section.omitted_urgent - urgent),
     )
 
 

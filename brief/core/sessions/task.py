@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict
+from msgspec import Struct
 
 from brief.core.model.errors import UsageError
 from brief.core.model.wire import Moment, Wire
@@ -16,7 +16,7 @@ SCOPE_LIMIT = 50
 PATH_LIMIT = 400
 
 
-class Task(Wire):
+class Task(Wire, frozen=True, kw_only=True):
     """The task of one episode. `next_action` is what its session said it would do next; `done` is when it ended."""
 
     episode: str
@@ -28,10 +28,8 @@ class Task(Wire):
     done: Moment | None = None
 
 
-class NextAction(BaseModel):
+class NextAction(Struct, frozen=True):
     """A next action to show, or the reason why it is withheld. Both are null if none was set."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str | None
     withheld: str | None

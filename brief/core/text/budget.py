@@ -60,8 +60,8 @@ def _only(section: Section, kept: frozenset[_Place]) -> Section:
 
 
 def _emptied(section: Section) -> Section:
-    return section.keep_rows(()).model_copy(update={"data": None})
+    return section.keep_rows(()).replace(data=None)
 
 
 def _with(brief: Brief, sections: tuple[Section, ...]) -> Brief:
-    return brief.model_copy(update={"sections": sections})
+    return brief.replace(sections=sections)

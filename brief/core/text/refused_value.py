@@ -1,19 +1,42 @@
-"""Describe why an input value was refused, and what to give instead."""
+"""Describe why a value of a field was refused, and what to give instead."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-_BOUNDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "greater_than_equal": lambda bound: f"is too small; give {bound['ge']:,} or more",
-    "less_than_equal": lambda bound: f"is too large; give {bound['le']:,} or less",
-    "string_too_short": lambda bound: f"is too short; give {bound['min_length']:,} characters or more",
-    "string_too_long": lambda bound: f"is too long; give {bound['max_length']:,} characters or fewer",
-}
+from brief.core.model.fields import Field
 
 
-def describe_refusal(error: Mapping[str, Any]) -> str:
-    """A clause for one of pydantic's `errors()`, to follow the name and value. Other kinds keep pydantic's own words."""
-    bound = _BOUNDS.get(error["type"])
-    return f"is refused: {error['msg']}" if bound is None else bound(error.get("ctx", {}))
+def describe_refusal(field: Field, value: Any) -> str:
+    """A clause to follow the name and the value, such as `is too large; give 10 or less`."""
+    if field.choices:
+        return f"is unknown; choose from {', '.join(map(str, field.choices))}"
+    if field.kind is bool:
+        return "is not true or false"
+    if field.kind in (int, float):
+        return _describe_number(field, value)
+    return _describe_text(field, value) if isinstance(value, str) else "is not a text"
+
+
+def _describe_number(field: Field, value: Any) -> str:
+    number = None if isinstance(value, bool) else value
+    if isinstance(value, str):
+        with suppress(ValueError):
+            number = float(value)
+    least, most = field.bound("ge"), field.bound("le")
+    if isinstance(number, int | float):
+        if least is not None and number < least:
+            return f"is too small; give {least:,} or more"
+        if most is not None and number > most:
+            return f"is too large; give {most:,} or less"
+    return "is not a whole number" if field.kind is int else "is not a number"
+
+
+def _describe_text(field: Field, value: str) -> str:
+    least, most = field.bound("min_length"), field.bound("max_length")
+    if least is not None and len(value) < least:
+        return f"is too short; give {least:,} character{'' if least == 1 else 's'} or more"
+    if most is not None and len(value) > most:
+        return f"is too long; give {most:,} characters or fewer"
+    return "is not in the form that is expected"

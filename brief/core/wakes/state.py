@@ -37,7 +37,7 @@ LOST_AFTER = timedelta(minutes=2)
 Outcome = Literal["submitted", "dropped", "held", "failed"]
 
 
-class Prompt(Wire):
+class Prompt(Wire, frozen=True):
     """A prompt in an outbox: when and from which facts it was composed, since when a client has it, how often it failed.
 
     A prompt without text is composed only when it is handed out; until then `composed` is when it was queued.
@@ -161,9 +161,7 @@ def recompose_prompt(wake_state: WakeState, prompt: Prompt) -> Change:
     """Replace the text of the waiting prompt with a newer one."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
         return unchanged(wake_state)
-    fresh = wake_state.prompt.model_copy(
-        update={"text": prompt.text, "facts": prompt.facts, "composed": prompt.composed}
-    )
+    fresh = wake_state.prompt.replace(text=prompt.text, facts=prompt.facts, composed=prompt.composed)
     return replace(wake_state, prompt=fresh), ()
 
 
@@ -171,7 +169,7 @@ def offer_prompt(wake_state: WakeState, now: datetime) -> Change:
     """Hand the prompt to a client, once."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
         return unchanged(wake_state)
-    return replace(wake_state, prompt=wake_state.prompt.model_copy(update={"offered": now})), ()
+    return replace(wake_state, prompt=wake_state.prompt.replace(offered=now)), ()
 
 
 def is_lost(wake_state: WakeState, now: Instant) -> bool:
@@ -190,7 +188,7 @@ def expire_lost(wake_state: WakeState, now: Instant) -> Change:
         return after, (Entry("wake", "lost"),)
     prompt = wake_state.prompt
     if prompt is not None and prompt.offered is not None and prompt.offered > now.wall:
-        return replace(wake_state, prompt=prompt.model_copy(update={"offered": now.wall})), ()
+        return replace(wake_state, prompt=prompt.replace(offered=now.wall)), ()
     return unchanged(wake_state)
 
 
@@ -215,7 +213,7 @@ def record_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now:
         case "dropped":
             after = replace(wake_state, prompt=None, anchor=now, stopped=True)
         case "held":
-            after = replace(wake_state, prompt=prompt.model_copy(update={"offered": None}))
+            after = replace(wake_state, prompt=prompt.replace(offered=None))
         case "failed":
             after = _failed(wake_state, prompt, now)
     return after, (Entry("wake", outcome),)
@@ -237,7 +235,7 @@ def _failed(wake_state: WakeState, prompt: Prompt, now: Instant) -> WakeState:
     failures = prompt.failures + 1
     if failures >= MOST_FAILURES:
         return replace(wake_state, prompt=None, anchor=now)
-    return replace(wake_state, prompt=prompt.model_copy(update={"offered": None, "failures": failures}))
+    return replace(wake_state, prompt=prompt.replace(offered=None, failures=failures))
 
 
 # ---------------------------------------------------------------- prompts of a person, and other channels

@@ -169,5 +169,5 @@ def test_diagnosis() -> None:
         at=datetime(2026, 3, 1, tzinfo=UTC), version="1", root=None, common_dir=None, findings=findings
     )
     assert diagnosis.failed
-    assert not diagnosis.model_copy(update={"findings": findings[:2]}).failed
+    assert not diagnosis.replace(findings=findings[:2]).failed
     assert diagnosis_text(diagnosis) == "ok    git    fine\nwarn  disk   little\nfail  lease  damaged !\n"

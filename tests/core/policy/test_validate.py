@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brief.core.model.wire import from_plain
 from brief.core.policy.names import SWITCH
-from brief.core.policy.settings import KEYS, SECTIONS, Settings
+from brief.core.policy.settings import Settings, keys, sections
 from brief.core.policy.validate import MOST_UNKNOWN, Validated, validate
 
 INTERVAL = "session.brief_interval_minutes"
@@ -173,7 +174,9 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )
-_NAMES = st.sampled_from(sorted({part for key in [*KEYS, *SECTIONS] for part in key.split(".")})) | st.text(max_size=5)
+_NAMES = st.sampled_from(sorted({part for key in [*keys(), *sections()] for part in key.split(".")})) | st.text(
+    max_size=5
+)
 _DOCUMENTS = st.dictionaries(_NAMES, st.dictionaries(_NAMES, _VALUES, max_size=4) | _VALUES, max_size=5)
 
 
@@ -190,4 +193,4 @@ def test_whatever_is_read_something_good_holds(before: dict[str, Any], now: dict
 
 
 def _settings(validated: Validated) -> Settings:
-    return Settings.model_validate(validated.document)
+    return from_plain(Settings, validated.document)

@@ -137,7 +137,7 @@ def test_an_overlap_is_told_once() -> None:
     claims = [Claim(episode="bob", name="work", intent="tidy", scope=("src",), since=NOW)]
     task = Task(episode="bob", title="tidy all", scope=("src",), next_action=None, next_since=None, since=NOW)
     assert [met.kind for met in against(("src",), "ann", claims, {"bob": task})] == ["claim"]
-    wider = task.model_copy(update={"scope": ("src", "docs")})
+    wider = task.replace(scope=("src", "docs"))
     assert [met.kind for met in against(("src", "docs"), "ann", claims, {"bob": wider})] == ["claim", "task"]
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from brief.core.model.brief import EpisodeState, Liveness
+from brief.core.model.wire import from_plain
 from brief.core.sessions.episode import Episode, KnownEpisode, Process
 from brief.core.sessions.life import (
     CHECKOUT_REMOVED,
@@ -27,7 +28,7 @@ UNIDENTIFIED = Process(pid=7, start=None, boot="b1", table=None)
 def episode(**told: object) -> Episode:
     """An open episode of /r."""
     fields = {"id": "a", "provider": "claude-code", "checkout": "/r", "branch": None, "process": WAS, "state": "idle"}
-    return Episode.model_validate({**fields, "since": NOW, "heard": NOW, **told})
+    return from_plain(Episode, {**fields, "since": NOW, "heard": NOW, **told})
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,10 @@ def test_an_alert_of_the_block_is_told_once() -> None:
     lock = ShownNotice(slug="a", kind="lock", priority=9, title="Hands off", countdown=None, level=Level.HIGH)
     tea = ShownNotice(slug="tea", kind="courtesy", priority=1, title="Tea", countdown=None)
     plain = brief(rows=1, data=AlertsData(shown=(lock, tea), hidden=0, unparsable=()))
-    alerts = plain.sections[-1].model_copy(
-        update={"headline": "2 notices", "rows": (*plain.sections[-1].rows, Row(text="courtesy: Tea (tea)"))}
+    alerts = plain.sections[-1].replace(
+        headline="2 notices", rows=(*plain.sections[-1].rows, Row(text="courtesy: Tea (tea)"))
     )
-    whole = plain.model_copy(update={"sections": (*plain.sections[:-1], alerts)})
+    whole = plain.replace(sections=(*plain.sections[:-1], alerts))
     block = shown(notice("a", "# Hands off", **LOCK))
     for told in (start_text(block, whole, 4_000), wake_text(whole, block)):
         assert "alerts (read): 2 notices, 1 of them listed above\n- and 1 more: majordomus alerts list\n" in told

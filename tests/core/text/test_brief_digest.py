@@ -20,6 +20,7 @@ from brief.core.model.brief import (
     TaskFact,
 )
 from brief.core.model.level import Level
+from brief.core.model.wire import from_plain
 from brief.core.text.brief_digest import facts
 from samples import NOW, ago, brief, rows, section
 
@@ -27,8 +28,16 @@ from samples import NOW, ago, brief, rows, section
 def peer(**fields: Any) -> Peer:
     """Another session."""
     known = {"episode": "e2", "provider": "codex", "state": "busy", "task": "docs", "branch": "main", "checkout": "/r"}
-    return Peer.model_validate(
-        {**known, "since": ago(hours=1), "heard": ago(minutes=1), "source": "registered", "liveness": "heard", **fields}
+    return from_plain(
+        Peer,
+        {
+            **known,
+            "since": ago(hours=1),
+            "heard": ago(minutes=1),
+            "source": "registered",
+            "liveness": "heard",
+            **fields,
+        },
     )
 
 
@@ -41,9 +50,7 @@ def peers(*known: Peer) -> Section:
 def queue(**fields: Any) -> Section:
     """A section with one branch that waits."""
     known = {"name": "topic", "number": None, "lane": "branch", "disposition": "ready", "conflicts_with": None}
-    entry = QueueEntry.model_validate(
-        {**known, "ahead": 1, "behind": 0, "committed_at": NOW, "worktree": None, **fields}
-    )
+    entry = from_plain(QueueEntry, {**known, "ahead": 1, "behind": 0, "committed_at": NOW, "worktree": None, **fields})
     return section("integration", data=IntegrationData(open=1, next="topic", observed_at=NOW, queue=(entry,)))
 
 
@@ -55,7 +62,7 @@ def derive(state: Any, **holder: Any) -> Section:
 def alerts(**fields: Any) -> Section:
     """A section with one notice."""
     known = {"slug": "koda", "kind": "lock", "priority": 5, "title": "hands off", "countdown": None}
-    shown = ShownNotice.model_validate({**known, **fields})
+    shown = from_plain(ShownNotice, {**known, **fields})
     return section("alerts", data=AlertsData(shown=(shown,), hidden=0, unparsable=()))
 
 

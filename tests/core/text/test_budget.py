@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from brief.core.model.brief import SECTIONS, Brief, Row, Status
 from brief.core.model.level import Level
+from brief.core.model.wire import from_json, to_json
 from brief.core.text.budget import narrowed, within
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
 from samples import brief, rows, section
 
-FORMS: dict[str, Callable[[Brief], str]] = {"prompt": prompt, "page": page, "json": lambda some: some.model_dump_json()}
+FORMS: dict[str, Callable[[Brief], str]] = {"prompt": prompt, "page": page, "json": to_json}
 LOCK = rows("lock on koda", level=Level.HIGH)
 
 
@@ -47,7 +48,7 @@ def test_a_section_not_named_keeps_all_but_its_rows_and_data() -> None:
 def test_a_narrowed_brief_is_still_a_brief() -> None:
     """What was narrowed can be sent and read back, with six sections."""
     some = narrowed(brief(section("peers", rows=rows("a"))), {"mesh"})
-    assert Brief.model_validate_json(some.model_dump_json()) == some
+    assert from_json(Brief, to_json(some)) == some
     assert [each.name for each in some.sections] == list(SECTIONS)
 
 

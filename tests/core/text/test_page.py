@@ -29,7 +29,7 @@ def test_a_page_on_an_interval_says_how_often() -> None:
     """Where the session that asks is woken, the minutes stand in its place."""
     woken = section("state", data=StateData(episode=None, open=1, task=None, woken=True))
     assert "\na brief every 20 minutes\n" in page(on_interval(woken))
-    assert "\na brief every minute\n" in page(on_interval(woken).model_copy(update={"interval_minutes": 1}))
+    assert "\na brief every minute\n" in page(on_interval(woken).replace(interval_minutes=1))
 
 
 def test_a_page_promises_no_brief_where_nobody_is_woken() -> None:
@@ -40,7 +40,7 @@ def test_a_page_promises_no_brief_where_nobody_is_woken() -> None:
 
 def on_interval(state: Section) -> Brief:
     """A brief with that state, where the policy's switch is on."""
-    return brief(state).model_copy(update={"on_interval": True, "on_interval_reason": None})
+    return brief(state).replace(on_interval=True, on_interval_reason=None)
 
 
 def test_a_page_of_a_command_alone_says_why() -> None:

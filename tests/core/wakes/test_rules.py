@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.model.brief import EpisodeState
+from brief.core.model.wire import from_plain
 from brief.core.policy.settings import Settings
 from brief.core.wakes.rules import (
     MINUTE,
@@ -223,7 +224,7 @@ def test_who_is_interrupted(state: EpisodeState, *, draft: bool) -> None:
 def test_rules_of_a_policy() -> None:
     """The rules are the policy's, in minutes of the given length."""
     session = {"brief_on_interval": True, "brief_interval_minutes": 5, "brief_when": "changed", "wake_limit": 3}
-    made = rules(Settings.model_validate({"session": session}), timedelta(seconds=2))
+    made = rules(from_plain(Settings, {"session": session}), timedelta(seconds=2))
     assert made == Rules(on=True, interval=timedelta(seconds=10), limit=3, changed=True)
     assert not rules(Settings(), MINUTE).on
 

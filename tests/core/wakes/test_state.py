@@ -80,7 +80,7 @@ def test_second_while_one_waits() -> None:
     """While one waits the next is passed over, once an interval, and the one that waits stays."""
     wake_state = run_schedule(FRESH, RULES, at(20), PROMPT)[0]
     for minutes in (40, 60):
-        wake_state, entries = run_schedule(wake_state, RULES, at(minutes), PROMPT.model_copy(update={"id": "q"}))
+        wake_state, entries = run_schedule(wake_state, RULES, at(minutes), PROMPT.replace(id="q"))
         assert entries == (Entry("skipped", Skip.WAITING),)
         assert wake_state.prompt == PROMPT
 
@@ -92,7 +92,7 @@ def test_unchanged_facts() -> None:
     change = run_schedule(wake_state, rules, at(20), PROMPT)
     assert counted(change) == [("skipped", "unchanged", 1)]
     assert change[0] == replace(wake_state, anchor=at(20))
-    assert run_schedule(wake_state, rules, at(20), PROMPT.model_copy(update={"facts": "g"}))[0].prompt is not None
+    assert run_schedule(wake_state, rules, at(20), PROMPT.replace(facts="g"))[0].prompt is not None
 
 
 def test_withdrawn() -> None:
@@ -152,7 +152,7 @@ def test_held() -> None:
 def test_failed() -> None:
     """What failed is tried once more, then given up until the next interval; both times are counted."""
     wake_state, first = record_outcome(handed_out(), "p", "failed", at(25))
-    assert wake_state.prompt == PROMPT.model_copy(update={"failures": 1})
+    assert wake_state.prompt == PROMPT.replace(failures=1)
     wake_state, second = record_outcome(offer_prompt(wake_state, at(26).wall)[0], "p", "failed", at(26))
     assert wake_state == replace(FRESH, anchor=at(26))
     assert first == second == (Entry("wake", "failed"),)
@@ -170,7 +170,7 @@ def test_outcome_that_nobody_waits_for(outcome: Outcome) -> None:
 def test_handed_out_once() -> None:
     """A prompt that a client has is not handed out again, nor composed anew."""
     wake_state = handed_out()
-    other = PROMPT.model_copy(update={"id": "q", "text": "new"})
+    other = PROMPT.replace(id="q", text="new")
     assert offer_prompt(wake_state, at(30).wall) == recompose_prompt(wake_state, other) == (wake_state, ())
     assert offer_prompt(FRESH, at(30).wall) == recompose_prompt(FRESH, other) == (FRESH, ())
 
@@ -179,7 +179,7 @@ def test_recomposed() -> None:
     """A prompt that waits can say what is so now, and stays the same prompt."""
     waiting = run_schedule(FRESH, RULES, at(20), PROMPT)[0]
     fresh = Prompt(id="q", text="new", facts="g", composed=at(30).wall)
-    assert recompose_prompt(waiting, fresh)[0].prompt == fresh.model_copy(update={"id": "p"})
+    assert recompose_prompt(waiting, fresh)[0].prompt == fresh.replace(id="p")
 
 
 def test_lost() -> None:
