@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
+
+from msgspec import Struct
 
 from brief.core.model.brief import (
     SECTIONS,
@@ -37,8 +38,7 @@ class _RubbishError(Exception):
     """A reader returned something other than its section."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """A question to one reader: when it was asked, and its answer, which is done as soon as its thread has ended."""
 
     begun: float
@@ -125,8 +125,7 @@ def _describe_error(fault: BaseException) -> str:
     return clean(f"unexpected {type(fault).__name__}: {fault}", 400)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """Everything in a brief but its sections. `notes` are whole sentences, already sanitized."""
 
     answered_by: AnsweredBy

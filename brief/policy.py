@@ -10,11 +10,12 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError, PolicyError
 from brief.core.model.wire import from_plain
@@ -49,8 +50,7 @@ class PolicyStatus(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The settings in force, all faults, the file's path, and `declared`, the dotted keys that the file sets."""
 
     settings: Settings
@@ -118,8 +118,7 @@ def _with_article(name: str) -> str:
     return name if name == "text" else f"a {name}"
 
 
-@dataclass(frozen=True, slots=True)
-class _LastGood:
+class _LastGood(Struct, frozen=True):
     """The settings in force after the file was read, and their values that came from the file, by dotted key."""
 
     settings: Settings

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.core.model.brief import Repository
 from brief.core.model.errors import GitError, RepositoryError
@@ -43,8 +45,7 @@ class CheckoutConfig(NamedTuple):
         return self.effective.settings
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
+class RequestContext(Struct, frozen=True):
     """A checkout at the moment of a request: the query, and everything in its brief but the sections.
 
     `hurried` says whether a hook waits for the answer. Its sections then have less time; one that needs more is unread.

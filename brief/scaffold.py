@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from brief.core.model.errors import PolicyError
 from brief.core.policy.names import POLICY_FILE
@@ -14,8 +15,7 @@ from brief.support.folders import LinkInTheWayError, opened
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOutcome:
+class WriteOutcome(Struct, frozen=True):
     """The path of the policy, whether it was written now, and a sentence that says so."""
 
     path: str

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.brief_signature import signature_of
 from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
@@ -66,8 +68,7 @@ _OWN = ("state", "alerts")
 _OTHERS = tuple(name for name in SECTIONS if name not in _OWN)
 
 
-@dataclass(frozen=True, slots=True)
-class _Others:
+class _Others(Struct, frozen=True):
     """The sections that are the same for every checkout with the same settings, composed for everybody.
 
     They keep only their urgent rows. `peers` are the ids of the sessions that they list.

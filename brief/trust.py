@@ -13,12 +13,11 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.core.policy.names import SWITCH
@@ -128,8 +127,7 @@ def _replace(settings: Settings, key: str, value: object) -> Settings:
 # ---------------------------------------------------------------- granting and revoking
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """The trusted values, by the real path of the common dir. `fault` says why the file cannot be used, else None."""
 
     path: Path

@@ -50,7 +50,8 @@ def import_all() -> None:
         importlib.import_module(module.name)
     for name in _LATE:
         importlib.import_module(name)
-    for model in _all_below(msgspec.Struct):
+    models = importlib.import_module("brief.core.model.wire"), importlib.import_module("brief.handlers.inputs")
+    for model in (*_all_below(models[0].Wire), *_all_below(models[1].Inputs)):
         msgspec.json.Decoder(model)  # else each process would build at first use what it needs
     gc.collect()
     gc.freeze()

@@ -39,8 +39,8 @@ def test_help(lab: Lab, words: tuple[str, ...]) -> None:
     assert loaded(lab, *words) == set()
 
 
-OF_SERVE = {"dataclasses", "subprocess"}
-OF_POLICY = {"dataclasses", "difflib", "msgspec"}
+OF_SERVE = {"subprocess"}
+OF_POLICY = {"difflib", "msgspec"}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_local_command(lab: Lab, words: tuple[str, ...], needed: set[str]) -> No
     assert loaded(lab, *words) == needed
 
 
-OF_COMPOSING = {"asyncio", "dataclasses", "difflib", "msgspec", "sqlite3", "subprocess"}
+OF_COMPOSING = {"asyncio", "difflib", "msgspec", "sqlite3", "subprocess"}
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_start_of_a_server() -> None:
     """A server that finds the lease taken has loaded nothing slow until then."""
     code = "import sys; import brief.server.__main__; sys.stderr.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert SLOW & set(done.stderr.split()) == {"dataclasses", "sqlite3"}
+    assert SLOW & set(done.stderr.split()) == {"sqlite3"}

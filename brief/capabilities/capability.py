@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from brief.core.model.answers import Rendered
 from brief.core.model.errors import ANSWERED, NOT_ALL_READ
@@ -13,16 +14,14 @@ from brief.handlers.inputs import Inputs
 from brief.service import RepositoryService
 
 
-@dataclass(frozen=True, slots=True)
-class Http:
+class Http(Struct, frozen=True):
     """The method of a capability's route and its path below `/api/v1`."""
 
     method: Literal["GET", "POST"]
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Strict:
+class Strict(Struct, frozen=True):
     """The help of `--strict`, and the function that gives the exit code for an answer."""
 
     told: str
@@ -37,8 +36,7 @@ def _not_all_read(answer: Any) -> int:
 READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} if not everything was read", _not_all_read)
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
+class Capability(Struct, frozen=True):
     """One thing that can be asked or told.
 
     A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only

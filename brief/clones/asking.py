@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import DecodeError
+from msgspec import DecodeError, Struct
 
 from brief import __version__
 from brief.clones.entries import Entry
@@ -27,8 +26,7 @@ Kind = Literal["clone", "server"]
 NeighbourCondition = Literal["ready", "silent", "refused", "superseded", "other-version"]
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """Another server of the same history or the same repository: its board and its peers.
 
     `gap` is a sentence about what could not be read, None if everything was.

@@ -10,10 +10,9 @@ import os
 import re
 import socket
 import time
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from msgspec import DecodeError, Meta, field
+from msgspec import DecodeError, Meta, Struct, field
 
 from brief.core.model.errors import SupersededError
 from brief.core.model.first_fault import first_fault
@@ -64,8 +63,7 @@ class Entry(Wire, frozen=True, kw_only=True):
     since: Moment
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The entries of servers that may answer, oldest first, and a sentence for each file that is not an entry."""
 
     entries: tuple[Entry, ...]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.clones.asking import ASK_SECONDS, Kind, Neighbour, ask_server, superseded, unread
 from brief.clones.entries import Entry, folder_id, read_entries
@@ -19,8 +20,7 @@ MOST_ASKED = 64
 _GRACE_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class Neighbourhood(Struct, frozen=True):
     """The answers of the other servers, `age_s` seconds old. `gaps` are sentences about what may be missing."""
 
     neighbours: tuple[Neighbour, ...]
@@ -58,7 +58,7 @@ class Neighbours:
             now = self._monotonic()
             if self._last is None or not 0 <= now - self._asked < FRESH_SECONDS:
                 self._last, self._asked = self._read(now), now
-            return dataclasses.replace(self._last, age_s=now - self._asked)
+            return replace(self._last, age_s=now - self._asked)
 
     def _read(self, now: float) -> Neighbourhood:
         listed = read_entries(self._folder)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Literal
 
-from msgspec import DecodeError, Meta
+from msgspec import DecodeError, Meta, Struct
 
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
@@ -49,8 +48,7 @@ class Names(Wire, frozen=True):
     waiting: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DeriveState:
+class DeriveState(Struct, frozen=True):
     """The state of the lock: `held` as the kernel says, `stale` if it is free but still names a holder.
 
     `reason` says what is wrong, None if nothing is.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from brief.core.model.errors import GitError
 from brief.core.text.sanitize import wire
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _MOST = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Struct, frozen=True):
     """One work tree, identified by its `git_dir`; its `root` may be gone. Names are decoded with `os.fsdecode`.
 
     `branch` is the name without `refs/heads/`, also of a branch without a commit. `head` is a full object name, None

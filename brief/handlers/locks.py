@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from brief.core.model.errors import ANSWERED, FAILED, NOT_ALL_READ, ConflictError
 from brief.core.model.wire import Wire

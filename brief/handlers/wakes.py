@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, MajordomusError

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from brief.core.text.brief_digest import facts
 from brief.core.wakes.rules import Rules, WakeStatus, rules, wake_status

@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.install.mods import PROVIDERS, Mod, Scope
@@ -27,8 +28,7 @@ _MOST_BYTES = 16_777_216
 _ASK_SECONDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """The client's version, None if it is unknown, and a sentence for every reason why it does not load a mod.
 
     `doubts` are sentences about what could not be read. While there is one, it is unknown whether the mod is loaded.

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from brief.core.model.errors import MajordomusError
 from brief.install import folder
@@ -39,8 +40,7 @@ class Action(StrEnum):
     ABSENT = "not there"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What was done with one mod, and a sentence that says so."""
 
     mod: str
@@ -48,8 +48,7 @@ class Outcome:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What is at a mod's place. `last` are the digests that the last installation wrote, None if it is not ours."""
 
     kind: Kind

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from brief.core.policy.names import SWITCH
 from brief.sessions.channel_scope import MOD_TARGET
@@ -23,8 +24,7 @@ class Scope(StrEnum):
     USER = "user"
 
 
-@dataclass(frozen=True, slots=True)
-class Mod:
+class Mod(Struct, frozen=True):
     """A mod. `source` is relative to the shipped mods, `target` to the client's folder; `policy_key` must be true."""
 
     name: str
@@ -35,8 +35,7 @@ class Mod:
     marker: str = MARKER
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """A client. `folder` is its folder in a checkout; `variable` may name the person's own folder."""
 
     folder: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
@@ -16,8 +17,7 @@ from brief.support.home import home_folder
 from brief.support.state_folder import make_state
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The place of `mod`: the folder `base/steps/name`. Backups of edited copies go to the folder `kept`."""
 
     mod: Mod

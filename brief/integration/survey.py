@@ -6,8 +6,9 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
 
 from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
@@ -24,8 +25,7 @@ _MOST_OF_A_LINE = 300
 _FORMAT = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(symref)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(Struct, frozen=True):
     name: str
     sha: str
     committed_at: datetime | None
@@ -58,8 +58,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Git:
+class _Git(Struct, frozen=True):
     """Runs git in one repository and environment until `end` on the monotonic clock, and collects its warnings."""
 
     common_dir: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from brief.core.model.errors import MajordomusError
 from brief.core.notices.notice import Notice
@@ -17,8 +18,7 @@ from brief.notices.writing import numbered
 from brief.support.fence import refuse_if_superseded
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(Struct, frozen=True):
     """The slugs that this call moved. `reason` says why others stayed, unless another process was faster."""
 
     slugs: tuple[str, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
@@ -14,8 +15,7 @@ from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file in `active/` of a folder of notices."""
 
     folder: str

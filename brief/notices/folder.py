@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from brief.core.notices.locks import LOCK_PREFIX
 from brief.core.notices.notice import LIMIT
@@ -35,8 +36,7 @@ MOST_NAMES = 500_000
 _SUFFIX = ".md"
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeFile:
+class NoticeFile(Struct, frozen=True):
     """A file that should be a notice: its `path` as it is named, and the `target` that holds its content.
 
     `slug` is the name without `.md`, and `fault` says why the file must not be opened. In the state folder of a
@@ -66,8 +66,7 @@ class NoticeFile:
             os.close(descriptor)
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """The files of a folder, sorted by slug. `reason` says why some or all of it cannot be read.
 
     `left_out` are the slugs of the files beyond the limits. `is_listed` is False if not even all names are known.

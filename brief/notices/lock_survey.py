@@ -7,7 +7,8 @@ A file whose text rules out a lock is not parsed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from brief.core.model.errors import MajordomusError, NotFoundError
 from brief.core.notices.locks import lock_slug, may_be_lock, may_be_lock_on
@@ -21,8 +22,7 @@ MOST_FILES = 100_000
 """How many files of one folder are searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(Struct, frozen=True):
     """A file that is or may be a lock: its notice, or the fault in it. `raw` is its text, None if it was not read."""
 
     folder: str
@@ -36,8 +36,7 @@ class LockFile:
         return self.notice is None and may_be_lock_on(component, self.file.slug, self.raw)
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """The files that are or may be locks. `partial` are the folders that were not searched in full, with reasons.
 
     `unlisted` are those among them that could not be listed at all.

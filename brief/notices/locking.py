@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.notices.component import component_key, component_name
@@ -33,8 +35,7 @@ IsHeld = Callable[[Notice], bool]
 """Whether a notice is a lock that is held now. The caller decides: it knows the time, the zone and which sessions live."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """A lock that a session asks for. `ttl` is how long it holds, None for no limit. `priority` is 0 to 10."""
 
     component: str
@@ -45,8 +46,7 @@ class Request:
     priority: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The caller has the lock. `unread` lists what could not be read and may be other locks."""
 
     notice: Notice
@@ -54,8 +54,7 @@ class Placed:
     unread: Unread
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A lock that was already held: its file, and the notice in it, or None and a `fault` if that cannot be read.
 
     `component` is as the lock spells it. `is_extended` means that its own session asked again, and it now holds longer.
@@ -87,24 +86,21 @@ class Held:
         return self.notice.created if self.notice else None
 
 
-@dataclass(frozen=True, slots=True)
-class LockState:
+class LockState(Struct, frozen=True):
     """The locks that are held, with their paths. `unread` lists what could not be read and may be more locks."""
 
     locks: tuple[tuple[Notice, str], ...]
     unread: Unread
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
+class Released(Struct, frozen=True):
     """A released lock, and the path of its file: in the archive, unless the folder must not be changed."""
 
     notice: Notice | None
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Releases:
+class Releases(Struct, frozen=True):
     """The locks that were released. `unread` lists what could not be read and may be other locks."""
 
     locks: tuple[Released, ...]

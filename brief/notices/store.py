@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import Notice, parse
@@ -19,8 +20,7 @@ _Outcome: TypeAlias = Notice | str
 """A notice, or why a file is not one."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeSnapshot:
+class NoticeSnapshot(Struct, frozen=True):
     """The content of the folders: notices by slug, and with reasons the files that are not notices and the unread folders.
 
     `folders_unread` includes folders of which only a part was read. Names are spelled as on the wire.

@@ -6,10 +6,11 @@ import itertools
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError, UsageError
 from brief.core.notices.locks import is_session_id
@@ -24,16 +25,14 @@ from brief.notices.folder_lock import NoticeError, as_notice_error, lock_folder
 from brief.support import files
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A notice that was written, and its file."""
 
     notice: Notice
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """A notice that was set to done: it is over, or due again on `fires_on`.
 
     `was_done` means that it was done before, and nothing was changed.

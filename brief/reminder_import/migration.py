@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError, NotFoundError
 from brief.core.notices.notice import Audience, Kind
@@ -19,8 +20,7 @@ from brief.support.files import UnreadableFileError, read_bounded
 _MOST = 1_048_576
 
 
-@dataclass(frozen=True, slots=True)
-class Migrated:
+class Migrated(Struct, frozen=True):
     """What was taken over, the slugs of what had been before, how many items were ticked off, what was not read."""
 
     added: tuple[Written, ...]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from brief.core.notices.notice import Recurring, When
 from brief.core.notices.slug import digest, slug
@@ -21,8 +23,7 @@ _EDGES = " \t:;,\u2013\u2014-"
 _SLUG_WORDS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Reminder:
+class Reminder(Struct, frozen=True):
     """One reminder. Without `fires_on` it recurs from the day on which it is imported. `line` counts from 1."""
 
     line: int
@@ -34,8 +35,7 @@ class Reminder:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """A line that could not be understood, and `why`. `line` counts from 1."""
 
     line: int
@@ -43,8 +43,7 @@ class Unread:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reminders:
+class Reminders(Struct, frozen=True):
     """The content of a list. `done` counts the items that are ticked off and are no longer reminders."""
 
     found: tuple[Reminder, ...]
@@ -64,8 +63,7 @@ def read_reminders(text: str) -> Reminders:
     return reader.end()
 
 
-@dataclass(slots=True)
-class _Heading:
+class _Heading(Struct):
     """A heading that applies to the items below it, and that inherits what it does not say from the headings above."""
 
     level: int
@@ -79,8 +77,7 @@ class _Heading:
         return _DONE_GROUP.fullmatch(self.text) is not None
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """An item, with the lines that belong to it."""
 
     line: int
@@ -91,8 +88,7 @@ class _Item:
     more: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Collects headings and items line by line. Blank lines and rules hold nothing."""
 
     headings: list[_Heading] = field(default_factory=list)

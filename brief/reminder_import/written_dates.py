@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, time
+
+from msgspec import Struct
 
 from brief.core.notices.notice import Recurring, When
 
@@ -96,8 +97,7 @@ _DATE_ALONE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The first date in a text: `when`, or the `fault` that makes it unusable, and its span in the text."""
 
     when: When | None

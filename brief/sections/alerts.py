@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import compress
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Row, ShownNotice, Status, Unparsable
 from brief.core.model.errors import MajordomusError
@@ -46,8 +48,7 @@ FOLDERS_UNKNOWN = f"cannot be read, so {FOLDERS} is unknown; majordomus policy c
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeVisibility:
+class NoticeVisibility(Struct, frozen=True):
     """The notices of the folders by visibility: `shown` in order, the others with their reasons.
 
     `upcoming` are the hidden notices that will concern the asking session when their day comes, the next one first.

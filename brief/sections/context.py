@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from brief.core.model.brief import Section
 from brief.core.notices.follow_up import FollowUp
@@ -69,8 +70,7 @@ class Sessions(Protocol):
         """Whether the session with this id is still alive, as far as this repository knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionContext:
+class SectionContext(Struct, frozen=True):
     """One repository. `absence` is why no server answers, None if one does; without a server the peers are unread.
 
     `seen` reads the sessions that clients record. `neighbours` asks the servers of the other clones, and is None if no
@@ -91,8 +91,7 @@ class SectionContext:
     untrusted: Callable[[str], bool] = lambda session: False  # noqa: ARG005 - without a server nobody is woken
 
 
-@dataclass(frozen=True, slots=True)
-class SectionQuery:
+class SectionQuery(Struct, frozen=True):
     """One question about the checkout `root`, asked by the episode `session` if it gave its id.
 
     `primary` is the root of the primary checkout and `branch` the branch of HEAD; each is None if it is unknown.

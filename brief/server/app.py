@@ -9,8 +9,9 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from brief.capabilities.table import CAPABILITIES
 from brief.clones.kinship import RootCommits
@@ -50,8 +51,7 @@ from brief.trust import Trust, effective
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(Struct, frozen=True):
     """What a server answers from and where."""
 
     lease: Lease

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from brief.core.model.errors import MajordomusError, NoServerError
 from brief.core.text.sanitize import clean
@@ -38,8 +37,7 @@ class StartError(MajordomusError):
     """A server was started and ended at once, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ensured:
+class Ensured(NamedTuple):
     """A server that answers, by its own word, whether it was started for this call, and why one outdated stays."""
 
     status: dict[str, Any]

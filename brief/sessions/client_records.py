@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,8 +68,7 @@ class _Record(Struct, frozen=True, rename="camel"):
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """A record as it was read: the session, and what identifies its process."""
 
     session: SeenSession

@@ -9,11 +9,11 @@ import contextlib
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import DecodeError
+from msgspec.structs import replace
 
 from brief.core.model.errors import NotFoundError, StoreError
 from brief.core.model.wire import Moment, Wire, from_json, from_plain, to_json

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from brief.support.recent_map import RecentMap
 
@@ -16,8 +17,7 @@ MOST_KEPT = 256
 Value = TypeVar("Value")
 
 
-@dataclass(slots=True)
-class CacheEntry(Generic[Value]):
+class CacheEntry(Struct, Generic[Value]):
     """An answer, the signature of its inputs, when it was begun (`time.monotonic`), and its renderings so far."""
 
     value: Value

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from brief.core.model.errors import GitError
 from brief.git.worktrees import Checkout, worktrees

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from brief.core.model.errors import GitError, StoreError
 from brief.git.worktrees import Checkout

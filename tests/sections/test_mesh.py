@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from brief.core.model.brief import Status
 from brief.sections.mesh import answer

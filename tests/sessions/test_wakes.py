@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -10,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from msgspec.structs import replace
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import NotFoundError, StoreError, SupersededError

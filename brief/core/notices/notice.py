@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import clean
@@ -77,8 +78,7 @@ class Audience(StrEnum):
     OWNER = "owner"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """One notice as in its file. `title` is sanitized; all other text is as written, and `body` is the whole body.
 
     `fields` is the whole front matter in order, including unknown keys. `heading` is the place in `body` of the heading

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from brief.core.notices.days import LATEST, instant, local_day
 from brief.core.notices.notice import Notice, Recurring, When
@@ -22,8 +23,7 @@ _BY_DAY_OF_MONTH = (Recurring.MONTHLY, Recurring.YEARLY)
 _SATURDAY = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """What `alerts done` writes into a recurring notice. `recurs_day` is None if `fires_on` alone implies it."""
 
     fires_on: When

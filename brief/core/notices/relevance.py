@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from operator import eq
 from typing import TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.component import component_key
@@ -51,8 +52,7 @@ class Truth(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Focus:
+class Focus(Struct, frozen=True, kw_only=True):
     """What a session works on, as far as known. None means unknown; an empty `paths` means that there are none."""
 
     component: str | None = None
@@ -115,22 +115,19 @@ def _compared(one: str | None, other: str | None, hold: Callable[[str, str], boo
 _Texts: TypeAlias = tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Struct, frozen=True):
     read: Callable[[Focus], str | None]
     is_component: bool = False
     kind = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class _List:
+class _List(Struct, frozen=True):
     read: Callable[[Focus], _Texts | None]
     is_component: bool = False
     kind = "a list"
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(Struct, frozen=True):
     read: Callable[[Focus], Truth]
     kind = "a test"
 
@@ -186,8 +183,7 @@ def _both(tests: list[_Test]) -> _Test:
 # ---------------------------------------------------------------- the parser
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """A word, a text with its quotes, or an operator. `column` counts from 1."""
 
     text: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from brief.core.text.sanitize import clean
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """Files that could not be read, and folders that could not be read in full, each with the reason."""
 
     files: tuple[tuple[str, str], ...] = ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from brief.core.notices.days import EARLIEST, instant, local_day, spell_when
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
@@ -18,8 +19,7 @@ DAYS_SHOWN = {Severity.HIGH: 999, Severity.NORMAL: 7, Severity.LOW: 3}
 _INSTANT = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(Struct, frozen=True, kw_only=True):
     """A notice to show. `countdown` says when it is due; `urgency` is the days to its nearest date, negative if overdue.
 
     Both are None for a notice without dates. `fired` means that its `fires_on` has come. `lock_owner` is None for a notice
@@ -33,8 +33,7 @@ class Shown:
     lock_owner: Life | None
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """A notice that is not shown now, and why. `in_days` is in how many days it fires, None if it does not fire."""
 
     notice: Notice
@@ -49,8 +48,7 @@ class Hidden:
         return f"🔔 in {self.in_days}d" if self.in_days else "🔔 later today"
 
 
-@dataclass(frozen=True, slots=True)
-class Expired:
+class Expired(Struct, frozen=True):
     """A notice that will never be shown again and belongs in the archive, and why."""
 
     notice: Notice

@@ -6,7 +6,6 @@ Values are used as YAML spells them and never coerced: "20" is not a number, 1 i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
@@ -17,8 +16,7 @@ from msgspec import Meta, Struct
 from brief.core.model.fields import Field, fields_of
 
 
-@dataclass(frozen=True, slots=True)
-class Expects:
+class Expects(Struct, frozen=True):
     """A noun phrase for what a person may write for a key, if its type alone does not say so."""
 
     phrase: str

@@ -7,9 +7,10 @@ off: an old consent no longer counts once the file does not spell it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
+
+from msgspec import Struct, field
 
 from brief.core.policy.names import POLICY_FILE, SWITCH
 from brief.core.policy.settings import ORDERS, Order, default, expects, is_usable, keys, sections
@@ -20,8 +21,7 @@ MOST_UNKNOWN = 20
 """The number of unknown keys that are named. The rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with one key: the file, the key, its value as spelled, the type's name, and a sentence.
 
     `key` is dotted. It is empty if the fault concerns the whole file.
@@ -34,8 +34,7 @@ class Fault:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Validated:
+class Validated(Struct, frozen=True):
     """The result: valid values by dotted key, the faults, and the keys that the file itself sets."""
 
     values: dict[str, Any]
@@ -70,8 +69,7 @@ def validate(
     return Validated(validation.values, tuple(validation.faults), declared)
 
 
-@dataclass(slots=True)
-class _Validation:
+class _Validation(Struct):
     file: str
     spelled: Mapping[str, str]
     last: Mapping[str, Any]

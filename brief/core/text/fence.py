@@ -68,9 +68,9 @@ def defused(text: str) -> str:
 
 def _is_suspect(text: str) -> bool:
     """Whether ASCII text must be examined more closely."""
-    if "<" in text or "[" in text or "&" in text or "\n" in text or (":" in text and _SPEAKS.match(text)):
+    if "<" in text or "[" in text or "&" in text or "\n" in text or (":" in text and _ascii_speaker().match(text)):
         return True
-    return len(text) >= _LEAST_OPENING and _OPENS.search(text) is not None
+    return len(text) >= _LEAST_OPENING and _ascii_opening().search(text) is not None
 
 
 @lru_cache(maxsize=2_048)
@@ -88,7 +88,7 @@ def _without_labels(line: str) -> str:
     if not _STARTS.search(line):
         return line
     letters, places = _skeleton(line)
-    capitals = {one.start() for one in _CAPITALS.finditer(line)}
+    capitals = {one.start() for one in _capitals().finditer(line)}
     looks, changed = list(letters), list(line)
     # From the end, so that a label that contains another is matched after the inner one is defused.
     for at in reversed([at for at, look in enumerate(letters) if look == "["]):
@@ -217,8 +217,11 @@ def _openings() -> re.Pattern[str]:
     return re.compile("|".join(f"({_pattern(words, '[ ,]*')})" for words in OPENINGS))
 
 
-# A name in capitals only, as in the chat templates of models: `[INST]`, `[TOOL_CALLS]`.
-_CAPITALS = re.compile(rf"[{re.escape(_OPEN)}]\s*+[A-Z\uff21-\uff3a][A-Z_ \uff21-\uff3a\uff3f]++[{re.escape(_CLOSE)}]")
+@cache
+def _capitals() -> re.Pattern[str]:
+    """A name in capitals only, as in the chat templates of models: `[INST]`, `[TOOL_CALLS]`."""
+    return re.compile(rf"[{re.escape(_OPEN)}]\s*+[A-Z\uff21-\uff3a][A-Z_ \uff21-\uff3a\uff3f]++[{re.escape(_CLOSE)}]")
+
 
 _GAP = r"[^a-zA-Z0-9@|!$+]*+"
 _ASCII_LOOKS = {"a": "aA4@", "b": "bB8", "e": "eE3", "i": "iI1l|!", "l": "lLI1|!", "s": "sS5$", "t": "tT7+", "o": "oO0"}
@@ -229,10 +232,16 @@ def _ascii(word: str) -> str:
     return _GAP.join(f"[{re.escape(_ASCII_LOOKS.get(letter, letter + letter.upper()))}]" for letter in word)
 
 
-# A cheap filter for ASCII text: one search for a few characters, since it runs on every text.
-_OPENS = re.compile(
-    rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii('aj')}|(?<=[kK]){_GAP}{_ascii('eepb')}"
-    rf"|(?<=[rR]){_GAP}{_ascii('e')}{_GAP}(?:{_ascii('adt')}|{_ascii('porti')})"
-    rf"|(?<=[wW]){_GAP}{_ascii('hat')}{_GAP}(?:[fF]|{_ascii('thi')}))"
-)
-_SPEAKS = re.compile(rf"[^a-zA-Z0-9]*?(?:{'|'.join(map(_ascii, _SPEAKERS))})")
+@cache
+def _ascii_opening() -> re.Pattern[str]:
+    """A cheap filter for ASCII text: one search for a few characters, since it runs on every text."""
+    return re.compile(
+        rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii('aj')}|(?<=[kK]){_GAP}{_ascii('eepb')}"
+        rf"|(?<=[rR]){_GAP}{_ascii('e')}{_GAP}(?:{_ascii('adt')}|{_ascii('porti')})"
+        rf"|(?<=[wW]){_GAP}{_ascii('hat')}{_GAP}(?:[fF]|{_ascii('thi')}))"
+    )
+
+
+@cache
+def _ascii_speaker() -> re.Pattern[str]:
+    return re.compile(rf"[^a-zA-Z0-9]*?(?:{'|'.join(map(_ascii, _SPEAKERS))})")

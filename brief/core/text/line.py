@@ -8,10 +8,11 @@ own task, alerts, peers, queue, derive, mesh. Widths are terminal cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, takewhile
 from typing import Any
+
+from msgspec import Struct
 
 from brief.core.model.brief import (
     AlertsData,
@@ -38,8 +39,7 @@ _ASCENDING = ("mesh", "derive", "integration", "peers", "alerts", "state")
 _NOTHING_THERE, _SOMETHING_THERE, _NOT_ALL_READ = 0, 10, 20
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """One sanitized piece of the line. If the line is too wide, the segment with the lowest urgency goes first."""
 
     text: str

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from brief.core.text.fence import defused
 from brief.fastpath import age
@@ -31,17 +31,27 @@ _ESCAPES = re.compile(
     r"|(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]"
     r"|\x1b[\x20-\x2f]*[\x30-\x7e]"
 )
-# White space among the controls (tab, line ends, FS to US, NEL) stays here and is collapsed into single spaces later.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-_UNKNOWN = re.compile(
-    "[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xF0000, 0x10000))
-    + "\U000f0000-\U0010ffff]"
-)
+
+
+@cache
+def _invisible() -> re.Pattern[str]:
+    """White space among the controls (tab, line ends, FS to US, NEL) is left: it is collapsed into single spaces later."""
+    return re.compile(
+        "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
+        "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+        "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    )
+
+
+@cache
+def _unknown() -> re.Pattern[str]:
+    return re.compile(
+        "[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
+        + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xF0000, 0x10000))
+        + "\U000f0000-\U0010ffff]"
+    )
+
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _PICTURE = (
@@ -49,8 +59,13 @@ _PICTURE = (
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _GLYPH = f"{_PICTURE}[\U0001f3fb-\U0001f3ff]?[\ufe0e\ufe0f]?"
-# Joiners and variation selectors have a meaning inside an emoji. Anywhere else they only make two names look alike.
-_JOINED = re.compile(f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]")
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """Joiners and variation selectors have a meaning inside an emoji; anywhere else they only make two names look alike."""
+    return re.compile(f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]")
+
 
 _STEERING = re.compile(f"[{STEERING}\ud800-\udfff]")
 _NOT_A_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -127,8 +142,8 @@ def _head(text: str, wanted: int) -> str:
 
 def _one_line(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
-        text = _UNKNOWN.sub("\ufffd", _INVISIBLE.sub("", text))
-        text = _JOINED.sub(lambda found: found.group(1) or "", text)
+        text = _unknown().sub("\ufffd", _invisible().sub("", text))
+        text = _joined().sub(lambda found: found.group(1) or "", text)
         text = "".join(_few_marks(_SURROGATE.sub(lambda found: _escaped(found.group()), text)))
     return " ".join(text.split())
 

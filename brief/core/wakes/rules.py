@@ -7,9 +7,10 @@ back never stalls the schedule, and one that is set forward wakes a session only
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from msgspec import Struct
 
 from brief.core.model.brief import EpisodeState
 from brief.core.policy.settings import Settings
@@ -18,8 +19,7 @@ MINUTE = timedelta(minutes=1)
 NOTHING = timedelta(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Instant:
+class Instant(Struct, frozen=True):
     """A moment by the wall clock and, in seconds, by a monotonic clock. `steady` is None if another process read it."""
 
     wall: datetime
@@ -54,8 +54,7 @@ class Skip(StrEnum):
 _SKIPS = {WakeStatus.PAUSED: Skip.PAUSED, WakeStatus.LIMIT: Skip.LIMIT, WakeStatus.STOPPED: Skip.STOPPED}
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The policy's settings for waking. A `limit` of 0 means no limit; `changed` wakes a session only for new facts."""
 
     on: bool
@@ -64,8 +63,7 @@ class Rules:
     changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Cadence:
+class Cadence(Struct, frozen=True):
     """A session's state as far as the rules need it: its last brief, and its wakes since a person last spoke to it."""
 
     anchor: Instant
@@ -75,15 +73,13 @@ class Cadence:
     waiting: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QueueWake:
+class QueueWake(Struct, frozen=True):
     """Queue a wake that is due. `missed` further intervals passed while nobody could queue theirs."""
 
     missed: int
 
 
-@dataclass(frozen=True, slots=True)
-class SkipWakes:
+class SkipWakes(Struct, frozen=True):
     """Skip `count` wakes that were due, and why."""
 
     why: Skip

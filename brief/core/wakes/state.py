@@ -7,9 +7,11 @@ delivered once a client reports its outcome, not when it is handed out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.core.model.wire import Moment, Wire
 from brief.core.wakes.rules import (
@@ -51,8 +53,7 @@ class Prompt(Wire, frozen=True):
     failures: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What the ledger counts: an event by kind and detail, and the bytes that the session read with it."""
 
     kind: Literal["injected", "wake", "skipped"]
@@ -61,8 +62,7 @@ class Entry:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WakeState:
+class WakeState(Struct, frozen=True):
     """Everything known about a session's wakes.
 
     `briefed` is when it last read its brief, and `told` the facts in that brief. `paused` is since when this session is

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
+
+from msgspec import Struct, field
 
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import clean
@@ -102,8 +103,7 @@ def decode(text: str | bytes, *, limit: int) -> str:
 # ---------------------------------------------------------------- the value
 
 
-@dataclass(slots=True)
-class _Anchored:
+class _Anchored(Struct):
     """The target of an anchor: its value (None while still open), the nodes it expands to, and the levels below it."""
 
     value: Any
@@ -112,8 +112,7 @@ class _Anchored:
     closed: bool
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(Struct):
     """A mapping or list under construction. `key` is the key that is waiting for its value."""
 
     value: dict[str, Any] | list[Any]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
 from brief.core.text.sanitize import wire
@@ -76,8 +77,7 @@ def _escaped(char: str) -> str:
 # ---------------------------------------------------------------- places in a document
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The place of a document's top mapping, in characters from the start of the document.
 
     `start` is where the mapping begins, `flow` whether it is written in braces, and `values` the span of each value.

@@ -12,9 +12,11 @@ import contextlib
 import importlib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from brief.core.model.errors import MajordomusError
 from brief.core.wakes.rules import NOTHING, QueueWake, Rules, remaining, verdict
@@ -39,8 +41,7 @@ TOLERANCE = timedelta(seconds=1)
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """A session that is to be woken: by which rules, how its wakes stand, and since when it is owed one of its own."""
 
     rules: Rules

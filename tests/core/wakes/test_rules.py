@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from brief.core.model.brief import EpisodeState
 from brief.core.model.wire import from_plain
@@ -168,7 +168,7 @@ def test_clock_that_flaps_floods_nobody(settings: list[timedelta]) -> None:
 )
 def test_what_keeps_a_session_from_being_woken(fields: dict[str, bool | int], on: bool, stands: WakeStatus) -> None:
     """Off, paused, stopped by Esc and at the limit nobody is woken, and the first reason that a person must change is told."""
-    cadence = replace(CADENCE, **fields)  # type: ignore[arg-type]  # the fields of a case
+    cadence = replace(CADENCE, **fields)
     assert wake_status(cadence, replace(RULES, on=on)) is stands
     found = verdict(cadence, replace(RULES, on=on), after(INTERVAL))
     if stands is WakeStatus.ON:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from brief.core.wakes.rules import MINUTE, Instant, Rules, Skip, WakeStatus, wake_status
 from brief.core.wakes.state import (
