@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
 from brief import PURPOSE, __version__
 from brief.cli.command_words import COMMANDS
 from brief.cli.local_commands import add_local_commands
-from brief.cli.words import Parser
+from brief.cli.words import Parser, RawHelpFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,7 +96,7 @@ def _empty() -> tuple[Parser, Commands]:
         prog="majordomus",
         description=textwrap.fill(PURPOSE, 80),
         epilog=WORDS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=f"majordomus {__version__}")
     return whole, whole.add_subparsers(metavar="COMMAND", required=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from typing import TYPE_CHECKING
 
 from brief.core.model.errors import USAGE
 from brief.fastpath.arguments import MAY_BE_BLANK
+from brief.fastpath.main import terminal_columns
 from brief.fastpath.output import put, tell
 
 if TYPE_CHECKING:
@@ -24,11 +26,22 @@ _INVALID_CHOICE = re.compile(
 )
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """As wide as the terminal or COLUMNS. Left to itself, argparse would load shutil, which every command would pay."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{"width": _terminal_width() - 2, **options})
+
+
+class RawHelpFormatter(HelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """The same, and descriptions keep their line breaks."""
+
+
 class Parser(argparse.ArgumentParser):
     """Accepts no abbreviations, and reports a usage error in one sentence with the nearest known word."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **options})
+        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **options})
 
     def parse_known_args(  # type: ignore[override]  # argparse overloads it for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -107,3 +120,10 @@ def _quote(word: str) -> str:
     from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
 
     return repr(clean(wire(word), _LONGEST_QUOTE))
+
+
+def _terminal_width() -> int:
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named) > 0:
+        return int(named)
+    return terminal_columns() or 80

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
     except MajordomusError as fault:
         sys.stderr.write(f"{printable_text(fault.sentence)}\n")
         return fault.exit_code
+    gc.disable()  # until all is loaded
     from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
     from brief.server.log import log_to  # noqa: PLC0415 - likewise
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -65,6 +66,8 @@ class _Opened(Struct, frozen=True):
 
 def serve(lease: Lease, root: str, stopping: Stopping) -> None:
     """Serve under `lease` until something ends it; leaves behind no file that it made."""
+    gc.freeze()  # what the start has loaded is never garbage
+    gc.enable()
     with contextlib.ExitStack() as leaving:
         leaving.callback(lease.release)
         leaving.enter_context(held_by(lease.is_ours))
