@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED, MajordomusError, RepositoryError, UsageError
-from brief.core.model.wire import to_json
-from brief.core.text.sanitize import clean, printable_json, wire
+from brief.core.text.json_document import json_document
+from brief.core.text.sanitize import clean, wire
 from brief.fastpath.locate import Located, current_folder
 from brief.install import client
 from brief.install.content import Files, content, own_command
@@ -115,7 +115,7 @@ def show_mods(args: argparse.Namespace) -> int:
         mods=tuple(_mod_status(args, place, here) for place in _places(args, here)),
         settings=find_hook_settings(args.provider, here.root if here else None),
     )
-    say(printable_json(to_json(status)) + "\n" if args.format == "json" else paged(status_text(status)))
+    say(json_document(status).decode() + "\n" if args.format == "json" else paged(status_text(status)))
     return ANSWERED
 
 

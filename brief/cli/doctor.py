@@ -8,8 +8,7 @@ from brief.cli.checkout_argument import located
 from brief.cli.output import say
 from brief.core.model.errors import ANSWERED, FAILED, RepositoryError
 from brief.core.model.health import diagnosis_text
-from brief.core.model.wire import to_json
-from brief.core.text.sanitize import printable_json
+from brief.core.text.json_document import json_document
 from brief.doctor.examine import examine
 from brief.fastpath.locate import Located
 from brief.support.wall_clock import utc_now
@@ -20,7 +19,7 @@ def show_diagnosis(args: argparse.Namespace) -> int:
     here, absence = _place(args)
     diagnosis = examine(here, absence, utc_now())
     as_json = args.format == "json"
-    say(printable_json(to_json(diagnosis)) + "\n" if as_json else diagnosis_text(diagnosis))
+    say(json_document(diagnosis).decode() + "\n" if as_json else diagnosis_text(diagnosis))
     return FAILED if diagnosis.failed else ANSWERED
 
 

@@ -17,8 +17,9 @@ from brief.cli.output import paged, say
 from brief.core.model.answers import Problem, Rendered
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
 from brief.core.model.fields import fields_of
-from brief.core.model.wire import Wire, from_json, to_json
-from brief.core.text.sanitize import clean, printable_json
+from brief.core.model.wire import Wire, from_json
+from brief.core.text.json_document import json_document
+from brief.core.text.sanitize import clean
 from brief.fastpath import ask as fast
 from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
@@ -53,7 +54,7 @@ def run_capability(args: argparse.Namespace) -> int:
         _tell_stay(ensure(here))
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
-    say(printable_json(to_json(answer)) + "\n" if as_json else _text(capability, answer))
+    say(json_document(answer).decode() + "\n" if as_json else _text(capability, answer))
     return capability.strict.exit_code(answer) if capability.strict is not None and args.strict else ANSWERED
 
 

@@ -8,12 +8,11 @@ from msgspec import Meta
 
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief
-from brief.core.model.wire import to_json
 from brief.core.text.budget import narrowed, within
+from brief.core.text.json_document import json_document
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
-from brief.core.text.sanitize import printable_json
 from brief.handlers.aside import aside
 from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
@@ -61,7 +60,7 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width)
-    body = kept.rendered(form, lambda: _rendered(kept.value, asked).encode("utf-8", "backslashreplace"))
+    body = kept.rendered(form, lambda: _rendered(kept.value, asked))
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
         shown = "\n".join(_row_texts(_chosen(kept.value, asked)))
@@ -71,16 +70,16 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 
 
-def _rendered(brief: Brief, asked: BriefInputs) -> str:
+def _rendered(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "line":
-        return _line(brief, asked.width) + "\n"
+        return f"{_line(brief, asked.width)}\n".encode("utf-8", "backslashreplace")
     return _form(_chosen(brief, asked), asked)
 
 
 def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
     """The part of the brief that is shown: the chosen sections, within the budget."""
     chosen = narrowed(_for_page(brief, asked), asked.section)
-    return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked))
+    return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked).decode())
 
 
 def _row_texts(brief: Brief) -> list[str]:
@@ -97,12 +96,11 @@ def _line(brief: Brief, columns: int | None) -> str:
     return compose_line(brief.sections, brief.generated_at, columns, head_unread=brief.repository.head_unread)
 
 
-def _form(brief: Brief, asked: BriefInputs) -> str:
+def _form(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "json":
-        return printable_json(to_json(brief))
-    if asked.format == "prompt":
-        return prompt(brief)
-    return page(brief, asked.width)
+        return json_document(brief)
+    text = prompt(brief) if asked.format == "prompt" else page(brief, asked.width)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def brief_text(rendered: Rendered) -> str:

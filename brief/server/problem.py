@@ -5,8 +5,9 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from brief.core.model.answers import Problem
-from brief.core.model.wire import Wire, to_json
-from brief.core.text.sanitize import clean, printable_json
+from brief.core.model.wire import Wire
+from brief.core.text.json_document import json_document
+from brief.core.text.sanitize import clean
 
 
 def problem(status: int, error: str, kind: str, exit_code: int) -> Response:
@@ -16,5 +17,4 @@ def problem(status: int, error: str, kind: str, exit_code: int) -> Response:
 
 def json_response(answer: Wire, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer as JSON that no terminal is steered by."""
-    text = printable_json(to_json(answer))
-    return Response(text, status, media_type="application/json", headers=headers)
+    return Response(json_document(answer), status, media_type="application/json", headers=headers)

@@ -53,7 +53,8 @@ def compose_line(
 
     `head_unread` is why the checkout's HEAD could not be read, or None.
     """
-    pinned = tuple(row for section in sections for row in section.rows if row.level is not Level.NORMAL)
+    normal = Level.NORMAL
+    pinned = tuple(row for section in sections for row in section.rows if row.level is not normal)
     omitted = sum(section.omitted_urgent for section in sections)
     head = () if head_unread is None else (Segment("head ?", _NOT_ALL_READ + len(_ASCENDING)),)
     return line(pinned, (*head, *segments_of(sections, now)), columns, omitted)
