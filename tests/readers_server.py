@@ -11,7 +11,7 @@ import pytest
 
 from brief.server.lease import locked_file
 from brief.server.receipt import closed_in_order, unread_bytes
-from brief.sessions.recovery import had_database
+from brief.sessions.losses import read_record
 from reader_case import ReaderCase
 
 
@@ -64,24 +64,24 @@ def _closed_unconnected() -> Any:
         return closed_in_order(ours)
 
 
-def _had_database(folder: Path, *, lock: bytes | None = None) -> Any:
+def _record(folder: Path, *, lock: bytes | None = None) -> Any:
     """What is told of a state folder in which a server left its lock, or none did."""
     if lock is not None:
         (folder / "lease.lock").write_bytes(lock)
-    return had_database(str(folder))
+    return read_record(str(folder))
 
 
-def _had_database_of_a_link(folder: Path, _: pytest.MonkeyPatch) -> Any:
+def _record_in_a_link(folder: Path, _: pytest.MonkeyPatch) -> Any:
     """A link in the place of the lock is not followed."""
     (folder / "lease.lock").symlink_to("elsewhere")
-    return had_database(str(folder))
+    return read_record(str(folder))
 
 
 CASES = {
-    "sessions.recovery.had_database": ReaderCase(
-        present=lambda folder, _: _had_database(folder, lock=b'{"database": true}'),
-        absent=lambda folder, _: _had_database(folder),
-        unreadable=_had_database_of_a_link,
+    "sessions.losses.read_record": ReaderCase(
+        present=lambda folder, _: _record(folder, lock=b'{"database": true}'),
+        absent=lambda folder, _: _record(folder),
+        unreadable=_record_in_a_link,
     ),
     "server.receipt.unread_bytes": ReaderCase(
         present=lambda *_: _unread("unread"),

@@ -20,7 +20,6 @@ from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import ask_successor
 from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
-from brief.core.sessions.life import SILENT_AFTER
 from brief.core.text.sanitize import wire
 from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import tell_fixes_soon
@@ -43,7 +42,8 @@ from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
-from brief.sessions.recovery import lately_rescued, recover, rescue
+from brief.sessions.losses import reasons_of
+from brief.sessions.recovery import find_losses, rescue
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
 from brief.support.wall_clock import utc_now
@@ -74,11 +74,13 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         if stopping.asked:
             return
         path, now = lease.state_dir / DATABASE, utc_now()
-        lost = recover(path, now, was_there=lease.had_database) or lately_rescued(path, now, SILENT_AFTER)
-        if lost is not None:
-            log.error("the database was lost", extra={"reason": lost})
-        database = leaving.enter_context(contextlib.closing(Database(lease.state_dir / DATABASE, lease.epoch)))
-        lease.note_database()
+        losses = find_losses(path, now, lease.noted)
+        for loss in losses:
+            log.error("the database was lost", extra={"at": loss.at.isoformat(), "reason": loss.reason})
+        generation = lease.noted.generation or 0
+        database = leaving.enter_context(contextlib.closing(Database(path, lease.epoch, losses, generation)))
+        lost = reasons_of(database.losses)
+        lease.note_database(database.generation)
         name = socket_name(lease.common_dir, lease.epoch)
         path = runtime_folder(os.environ, name) / name
         sweep(path.parent, lease.common_dir)
@@ -88,8 +90,22 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
         asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost), stopping))
-        if lease.is_ours() and (kept := rescue(database, utc_now())) is not None:
-            log.warning("the database was kept aside", extra={"path": str(kept)})
+        if lease.is_ours():
+            _note_for_the_next(lease, database)
+
+
+def _note_for_the_next(lease: Lease, database: Database) -> None:
+    """Note what the next server must know of the database, after saving what was taken from this one."""
+    database.find_loss()
+    with contextlib.suppress(MajordomusError, OSError):
+        if database.change is None:
+            lease.note_database(database.end_generation())
+            return
+        loss = lease.note_loss(utc_now(), database.change)
+        kept = rescue(database, loss.at)
+        if kept is not None:
+            log.warning("the database was kept aside", extra={"kept": kept})
+            lease.note_loss(loss.at, f"{loss.reason}; {kept}")
 
 
 @contextlib.contextmanager

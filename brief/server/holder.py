@@ -150,6 +150,9 @@ class Holder:
         loss = self._database.lost
         if loss is not None and not self.ending.is_set() and not self.is_superseded:
             log.error("ending", extra={"reason": loss})
+            if self._database.change is not None and self.lease.is_ours():
+                with contextlib.suppress(OSError):
+                    self.lease.note_loss(utc_now(), self._database.change)
             self.ending.set()
 
     def refuse_if_ending(self) -> None:
@@ -175,6 +178,7 @@ class Holder:
             self.ending.set()
             return
         self._aside = self._kept_aside()
+        self._database.tighten()
         await self.look_at_database()
         if self.ending.is_set():
             return

@@ -32,6 +32,8 @@ def tend(service: RepositoryService) -> None:
     board.note_silence(service.now())
     service.end_lost()
     board.store_hearings()
+    if board.missing() is None:
+        board.forget_losses()
     own = (own_folder(service.context.state_dir),)
     hand_over_notices(service, own)
     tell_fixes_in(service, own)

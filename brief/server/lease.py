@@ -29,7 +29,7 @@ from brief.fastpath.proof import UnprovenError, open_file
 from brief.fastpath.reach import LOCK, mount_namespace
 from brief.server.owned_file import Made
 from brief.sessions.database import stored_epoch
-from brief.sessions.recovery import notes_database
+from brief.sessions.losses import MOST_RECORD, NOTHING_NOTED, LockRecord, Loss, read_lock_record
 from brief.support.files import replace
 from brief.support.state_folder import make_state
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 DATABASE = "majordomus.db"
-_MOST_RECORD = 4_096
 LOCK_TRIES = 3
 RETRY_SECONDS = 0.01
 """Who only asks whether the lock is held (`held_lock`) holds it for a moment."""
@@ -54,15 +53,15 @@ class LeaseError(MajordomusError):
 class Lease:
     """The right to be the server of a repository, as long as `is_ours` says so.
 
-    `had_database` is whether an earlier holder had opened a database, which is then not made anew in silence.
+    `noted` is what the last holder, and then this one, noted about the database.
     """
 
-    def __init__(self, common_dir: str, descriptor: int, epoch: int, *, had_database: bool = False) -> None:
+    def __init__(self, common_dir: str, descriptor: int, epoch: int, noted: LockRecord = NOTHING_NOTED) -> None:
         self.common_dir = common_dir
         self.state_dir = Path(state_dir(common_dir))
         self._lock_path = self.state_dir / LOCK
         self.epoch = epoch
-        self.had_database = had_database
+        self.noted = noted
         self._descriptor: int | None = descriptor
         self._record = b""
         self._file: Made | None = None
@@ -73,7 +72,7 @@ class Lease:
         folder = Path(state_dir(common_dir))
         try:
             make_state(str(folder))
-            descriptor, had_database = _named_lock(folder / LOCK)
+            descriptor, noted = _named_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except UnprovenError as fault:
@@ -86,7 +85,7 @@ class Lease:
             raise LeaseError(
                 f"no server can be held: {folder / DATABASE} names epoch {last}, which no clock ever gave; move it away"
             )
-        return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)), had_database=had_database)
+        return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)), noted)
 
     def publish(
         self, socket: Path, tcp: str | None, since: datetime, installed: Sequence[Sequence[str | int]] = ()
@@ -107,11 +106,23 @@ class Lease:
         self._record = json.dumps(record, indent=1).encode() + b"\n"
         self._write()
 
-    def note_database(self) -> None:
-        """Note in the lock that there is a database, for the next holder. Raises OSError."""
-        if self._descriptor is not None and not self.had_database:
-            _name_process(self._descriptor, had_database=True)
-            self.had_database = True
+    def note_database(self, generation: int) -> None:
+        """Note in the lock, for the next holder, that there is a database of this generation. Raises OSError."""
+        self._note(LockRecord(had_database=True, generation=generation))
+
+    def note_loss(self, at: datetime, reason: str) -> Loss:
+        """Note in the lock that the database was lost, for the next holder. Later calls keep the first moment.
+
+        Returns what is noted. Raises OSError.
+        """
+        loss = Loss(at if self.noted.loss is None else self.noted.loss.at, reason)
+        self._note(self.noted._replace(loss=loss))
+        return loss
+
+    def _note(self, noted: LockRecord) -> None:
+        if self._descriptor is not None and noted != self.noted:
+            _name_process(self._descriptor, noted)
+        self.noted = noted
 
     def renew(self) -> bool:
         """Write the file again where it is no longer ours; only for the holder of the lock, who alone may. Raises OSError."""
@@ -146,26 +157,29 @@ class Lease:
         self.free()
 
 
-def _named_lock(path: Path) -> tuple[int, bool]:
-    """A locked descriptor of the file, which names this process from now on; and whether a server had stored something.
+def _named_lock(path: Path) -> tuple[int, LockRecord]:
+    """A locked descriptor of the file, which names this process from now on; and what the last holder noted in it.
 
     Raises OSError, and then nothing is locked.
     """
     descriptor = _lock(path)
     try:
-        had_database = notes_database(os.pread(descriptor, _MOST_RECORD, 0))
-        _name_process(descriptor, had_database=had_database)
+        noted = read_lock_record(os.pread(descriptor, MOST_RECORD, 0))
+        _name_process(descriptor, noted)
     except OSError:
         os.close(descriptor)
         raise
-    return descriptor, had_database
+    return descriptor, noted
 
 
-def _name_process(descriptor: int, *, had_database: bool) -> None:
-    """Write into the lock who holds it, and whether there is a database of the repository that must not be missing."""
-    record = json.dumps(own_process() | {"database": had_database}).encode()
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, record, 0)
+def _name_process(descriptor: int, noted: LockRecord) -> None:
+    """Write into the lock who holds it, and what it notes about the database.
+
+    One write replaces the whole record, and needs no more space than the longest record did: it must not be lost when
+    this process is killed, or the disk is full.
+    """
+    record = json.dumps(own_process() | noted.as_json()).encode()
+    os.pwrite(descriptor, record.ljust(os.fstat(descriptor).st_size), 0)
 
 
 def own_process() -> dict[str, Any]:

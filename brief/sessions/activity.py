@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from brief.core.sessions.episode import Client
 from brief.core.sessions.life import SILENT_AFTER, Life
+from brief.sessions.losses import UNHEARD
 from brief.sessions.processes import process_life
 from brief.support.recent_map import RecentMap
 
@@ -54,7 +55,7 @@ class Activity:
         """Why open sessions may be missing. None if none are."""
         if self._missing is None or time.monotonic() > self._missing[1]:
             return None
-        return f"who was here is unknown until they are heard again: {self._missing[0]}"
+        return f"{UNHEARD}: {self._missing[0]}"
 
     # ---------------------------------------------------------------- mods and hooks
 

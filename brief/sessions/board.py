@@ -69,7 +69,7 @@ class Board:
         """Grows whenever an episode is opened or closed."""
         self.wakes = Wakes(database)
         self.activity = Activity()
-        self.missing = self.activity.missing
+        self.missing, self.forget_losses = self.activity.missing, database.forget_losses
 
     def loss(self) -> str | None:
         """Why nothing can be stored any more, so that changes are in memory only. None if all is stored."""

@@ -5,26 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import tempfile
+import stat
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 from brief.core.model.errors import StoreError, SupersededError
-from brief.sessions.schema import bring_up_to_date, make_tables, readable_version
+from brief.fastpath.proof import WRITABLE_BY_OTHERS
+from brief.sessions.connections import BUSY_MS, OPEN_MS, generation_in_file, open_read_only, open_writable, sentence_of
+from brief.sessions.losses import Loss, forget_losses, put_losses, stored_losses
+from brief.sessions.schema import bring_up_to_date, put_generation, readable_version, stored_generation
 from brief.support.fence import refuse_if_superseded
-from brief.support.files import sync_folder
 
-BUSY_MS = 1_000
-OPEN_MS = 10_000
-"""How long opening waits for the locks of others: this server must open, and its predecessor may still be closing."""
-MOST_PATH_BYTES = 490
-"""The longest path of a database: SQLite's 512 bytes, less the longer name under which it is created and `-journal`."""
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """The codes by which SQLite says that a file is not an intact database."""
-_PAUSE_SECONDS = 0.005
+_ROLLED_BACK = "was overwritten by an earlier copy of it"
 
 
 class Database:
@@ -33,14 +29,26 @@ class Database:
     Without an `epoch` it only reads. With one it writes, and the epoch is a fencing token: every write is refused once a
     newer epoch was stored, or once the path is no longer the file that was opened. `lost` says why nothing can be stored
     here any more.
+
+    `losses` are stored at opening, beside those that were not forgotten yet. The database gets a generation that is higher
+    than any stored before and than `generation`, which is the one that the last holder noted.
     """
 
-    def __init__(self, path: Path, epoch: int | None) -> None:
+    def __init__(self, path: Path, epoch: int | None, losses: Iterable[Loss] = (), generation: int = 0) -> None:
         self.path = path
         self._files = (str(path), f"{path}-wal")
         self.epoch = epoch
-        self.lost: str | None = None
+        self.change: str | None = None
+        """What was done to the files, so that nothing can be stored any more, as a sentence without a full stop."""
+        self.losses = tuple(losses)
+        self.generation = generation
+        self._generation_in_file = 0
+        """The generation at the last checkpoint: the file alone, without its journal, holds at least that."""
+        self._is_generation_due = False
         self.is_journal_lost = False
+        self.was_rolled_back = False
+        self.journal_aside: Path | None = None
+        """Where the journal is moved at the end: it belongs to another file than the one that lies at the path."""
         self._lock = threading.Lock()
         self._opened: dict[str, os.stat_result] = {}
         self._journal = self._journal_found = (0, 0)
@@ -48,7 +56,7 @@ class Database:
         self._written_at = 0
         """The file's mtime in nanoseconds after our last write. Any other mtime means that somebody else wrote to it."""
         self._is_durable = True
-        self._connection = _writable(path) if epoch is not None else _read_only(path)
+        self._connection = open_writable(path, self._mark) if epoch is not None else open_read_only(path)
         try:
             self._prepare()
         except BaseException:
@@ -59,6 +67,8 @@ class Database:
         if self.epoch is None:
             with self._raising_store_errors(), self._connection:
                 readable_version(self._connection, self.path)
+                self.losses = stored_losses(self._connection)
+                self.generation = stored_generation(self._connection)
             return
         with self._raising_store_errors():
             self._wait_for_locks(OPEN_MS)
@@ -77,6 +87,15 @@ class Database:
         bring_up_to_date(self._connection, self.path)
         self._refuse_if_newer(epoch)
         self._connection.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch,))
+        self.generation = self._mark(self._connection)
+        self.losses = stored_losses(self._connection)
+
+    def _mark(self, connection: sqlite3.Connection) -> int:
+        """Store the losses and the next generation, in the caller's transaction. Returns the generation."""
+        put_losses(connection, self.losses)
+        generation = max(self.generation, stored_generation(connection)) + 1
+        put_generation(connection, generation)
+        return generation
 
     def _refuse_if_newer(self, epoch: int) -> None:
         stored = self._connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
@@ -85,6 +104,28 @@ class Database:
                 f"epoch {stored} holds this repository now and {epoch} writes nothing more; "
                 "run majordomus serve ensure and ask again"
             )
+
+    @property
+    def lost(self) -> str | None:
+        """Why nothing can be stored here any more, None if it can."""
+        return None if self.change is None else f"{self.change}: the server stores nothing more and ends"
+
+    def forget_losses(self) -> None:
+        """Forget the losses, since every session that lives must have been heard. Raises StoreError, SupersededError."""
+        if self.losses:
+            with self.write(durable=False) as connection:
+                forget_losses(connection)
+            self.losses = ()
+
+    def end_generation(self) -> int:
+        """Store another generation, which no copy has that was made while the server ran, and return it.
+
+        Raises StoreError, SupersededError.
+        """
+        self._is_generation_due = True
+        with self.write():
+            pass
+        return self.generation
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -102,15 +143,17 @@ class Database:
                 with self._connection as connection:
                     connection.execute("BEGIN IMMEDIATE")
                     self._refuse_if_newer(self.epoch)
+                    generation = self._mark(connection) if self._is_generation_due else self.generation
                     yield connection
                     refuse_if_superseded()
+                self.generation, self._is_generation_due = generation, False
             finally:
                 self._refuse_if_moved()
                 self._note_written()
 
     def find_loss(self) -> str | None:
         """Why nothing can be stored here any more, None if the files are those that were opened. Never waits for a writer."""
-        if self.lost is None:
+        if self.change is None:
             with contextlib.suppress(StoreError):
                 self._refuse_if_moved()
         return self.lost
@@ -137,8 +180,8 @@ class Database:
 
         SQLite continues in the files that it holds open, wherever they were moved, but a restart would not find them.
         """
-        if self.lost is not None:
-            raise StoreError(_refusal(self.lost))
+        if self.change is not None:
+            raise StoreError(_refusal(self.change))
         for path in self._files:
             before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
             try:
@@ -151,16 +194,30 @@ class Database:
                 ) from fault
             if before is None:
                 before = self._opened[path] = found
-            if not os.path.samestat(found, before):
-                self._lose(f"{path} is no longer the file that was opened")
-            if found.st_uid != before.st_uid:
-                self._lose(f"{path} belongs to uid {found.st_uid} now")
+            self._refuse_another(path, before, found)
             if path is self._files[0]:
                 if found.st_size < before.st_size:
                     self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
                 self._opened[path] = found
             else:
                 self._journal_found = (found.st_size, found.st_mtime_ns)
+
+    def _refuse_another(self, path: str, before: os.stat_result, found: os.stat_result) -> None:
+        """Raise StoreError if a path names another file than before, or one of another user. A wider mode is corrected."""
+        if not os.path.samestat(found, before):
+            self._lose(f"{path} is no longer the file that was opened")
+        if found.st_uid != before.st_uid:
+            self._lose(f"{path} belongs to uid {found.st_uid} now")
+        if found.st_mode & WRITABLE_BY_OTHERS:
+            self.tighten()
+
+    def tighten(self) -> None:
+        """Remove the write permission of others from our files. They are not opened: closing them would drop SQLite's locks."""
+        for path in (*self._files, f"{self.path}-shm"):
+            with contextlib.suppress(OSError):
+                found = os.stat(path, follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
+                    os.chmod(path, 0o600)
 
     def _refuse_if_changed(self) -> None:
         """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
@@ -170,8 +227,12 @@ class Database:
         touched_at = self._opened[self._files[0]].st_mtime_ns
         if touched_at == self._written_at:
             return
-        change = _find_change(self.path)
+        change = _find_change(self.path, self.generation)
+        in_file = generation_in_file(self.path)
+        if change is None and in_file is not None and in_file < self._generation_in_file:
+            change = _ROLLED_BACK
         if change is not None:
+            self.was_rolled_back = self.is_journal_lost = change == _ROLLED_BACK
             self._lose(f"{self.path} {change}")
         self._written_at = touched_at
 
@@ -190,12 +251,18 @@ class Database:
         self._note_written()
 
     def _note_written(self) -> None:
-        self._written_at = self._opened[self._files[0]].st_mtime_ns
+        touched_at = self._opened[self._files[0]].st_mtime_ns
+        if (
+            touched_at != self._written_at
+        ):  # by a checkpoint; what is copied from now on will differ from earlier copies
+            self._generation_in_file = generation_in_file(self.path) or self._generation_in_file
+            self._is_generation_due = self._written_at > 0
+        self._written_at = touched_at
         self._journal = self._journal_found
 
     def _lose(self, why: str) -> NoReturn:
-        self.lost = f"{why}: somebody changed it under the server, which stores nothing more and ends"
-        raise StoreError(_refusal(self.lost))
+        self.change = f"{why}: somebody changed it under a running server"
+        raise StoreError(_refusal(self.change))
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -213,9 +280,9 @@ class Database:
         try:
             yield
         except sqlite3.Error as fault:
-            if self.epoch is not None and self.lost is None and is_damage(fault):
-                self.lost = f"{self.path} is damaged ({fault}): the server stores nothing more and ends"
-            raise StoreError(_sentence(self.path, fault)) from fault
+            if self.epoch is not None and self.change is None and is_damage(fault):
+                self.change = f"{self.path} is damaged ({fault})"
+            raise StoreError(sentence_of(self.path, fault)) from fault
 
     def was_moved(self) -> bool:
         """Whether the path is no longer the file that is open."""
@@ -241,9 +308,12 @@ class Database:
         with self._lock, contextlib.ExitStack() as last:
             if self.is_journal_lost:
                 with contextlib.suppress(StoreError, sqlite3.Error):
-                    reader = last.enter_context(contextlib.closing(_read_only(self.path)))
+                    reader = last.enter_context(contextlib.closing(open_read_only(self.path)))
                     reader.execute("SELECT count(*) FROM sqlite_master")
             self._connection.close()
+            if self.journal_aside is not None:
+                with contextlib.suppress(OSError):
+                    os.rename(self._files[1], self.journal_aside)
 
 
 def check_integrity(path: Path) -> str | None:
@@ -259,36 +329,38 @@ def is_damage(fault: sqlite3.Error) -> bool:
     return code is not None and code & 0xFF in DAMAGED
 
 
-def _find_change(path: Path) -> str | None:
-    """How the file was overwritten, as the end of a sentence. None if it is an intact database of ours.
+def _find_change(path: Path, generation: int) -> str | None:
+    """How the file was overwritten, as the end of a sentence. None if it is an intact database of ours, not of an earlier generation.
 
     This opens a new connection, since an open one keeps using the pages that it has cached. Raises StoreError if the file
     cannot be read.
     """
     try:
-        with contextlib.closing(_read_only(path)) as connection:
+        with contextlib.closing(open_read_only(path)) as connection:
             damage = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            connection.execute("SELECT value FROM meta").fetchone()
+            is_earlier = stored_generation(connection) < generation
     except sqlite3.Error as fault:
         if is_damage(fault) or "no such table" in str(fault):
             return f"was overwritten ({fault})"
-        raise StoreError(_sentence(path, fault)) from fault
-    return None if damage == "ok" else f"was overwritten ({' '.join(damage.split())[:200]})"
+        raise StoreError(sentence_of(path, fault)) from fault
+    if damage != "ok":
+        return f"was overwritten ({' '.join(damage.split())[:200]})"
+    return _ROLLED_BACK if is_earlier else None
 
 
 def _find_journal_damage(path: Path) -> bool:
     """Whether the database cannot be read in full through its journal. Raises StoreError if others have locked it."""
     try:
-        with contextlib.closing(_read_only(path)) as connection:
+        with contextlib.closing(open_read_only(path)) as connection:
             return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok"
     except sqlite3.Error as fault:
         if fault.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(_sentence(path, fault)) from fault
+            raise StoreError(sentence_of(path, fault)) from fault
         return True
 
 
-def _refusal(lost: str) -> str:
-    return f"{lost}; it is unknown whether this was stored, so try again once a new server runs"
+def _refusal(change: str) -> str:
+    return f"{change}; it is unknown whether this was stored, so try again once a new server runs"
 
 
 def stored_epoch(path: Path) -> int:
@@ -303,82 +375,3 @@ def stored_epoch(path: Path) -> int:
         finally:
             database.close()
     return 0
-
-
-def _writable(path: Path) -> sqlite3.Connection:
-    with contextlib.ExitStack() as failing:
-        try:
-            if not os.path.lexists(path):
-                _create(path)
-            connection = _connect(path)
-            failing.callback(connection.close)
-            os.chmod(path, 0o600)
-            _switch_to_wal(connection)
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-        except (sqlite3.Error, OSError) as fault:
-            raise StoreError(_sentence(path, fault)) from fault
-        failing.pop_all()
-    return connection
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Open a connection that waits for the locks of others. That is set first, since any statement may meet a lock."""
-    return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
-
-
-def _create(path: Path) -> None:
-    """Create the database under another name and link it into place, so that nobody opens an unfinished one."""
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(descriptor)
-    try:
-        with contextlib.closing(_connect(Path(beside))) as connection:
-            _switch_to_wal(connection)
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                make_tables(connection)
-        with contextlib.suppress(FileExistsError):  # somebody was faster
-            os.link(beside, path)
-    finally:
-        os.unlink(beside)
-    sync_folder(path.parent)
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL. If others use the file meanwhile, SQLite fails at once whatever its time-out, so this retries."""
-    end = time.monotonic() + OPEN_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as fault:
-            if fault.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-            time.sleep(_PAUSE_SECONDS)
-        else:
-            return
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    # In a folder without write permission SQLite cannot create the shared memory of WAL. If no writer left a WAL either,
-    # the database is the file alone.
-    alone = not os.path.exists(f"{path}-wal") and not os.access(path.parent, os.W_OK)
-    frozen = "&immutable=1" if alone else ""
-    try:
-        return sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro{frozen}",
-            uri=True,
-            timeout=BUSY_MS / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-    except sqlite3.Error as fault:
-        raise StoreError(_sentence(path, fault)) from fault
-
-
-def _sentence(path: Path, fault: Exception) -> str:
-    length = len(os.fsencode(path))
-    if length > MOST_PATH_BYTES:
-        return f"{path} is a path of {length} bytes, and SQLite allows at most {MOST_PATH_BYTES}; move the repository to a shorter path"
-    if getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-        return f"{path} cannot be written, since its disk is full; free space and try again: nothing stored is lost"
-    return f"{path} cannot be used ({fault}); if this persists, move the file away and run majordomus serve ensure"

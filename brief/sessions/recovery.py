@@ -6,34 +6,63 @@ Only the holder of the lease calls this, before it opens the database. Nothing t
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import re
 import sqlite3
-from datetime import UTC, datetime, timedelta
+import stat
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from brief.core.model.errors import StoreError
 from brief.core.text.sanitize import clean, wire
-from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.fastpath.proof import read_file
-from brief.fastpath.reach import LOCK
 from brief.sessions.database import Database, is_damage
+from brief.sessions.losses import LockRecord, Loss
 from brief.support.files import create, reason_of
-
-if TYPE_CHECKING:
-    from brief.fastpath.known import Reading
 
 ASIDE = ".damaged-"
 """Stands between the name of a database and the time at which it was moved aside."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-_MOST_RECORD = 4_096
 _SMALL_BYTES = 16 * 1024 * 1024
 """A database up to this size is checked at every start, which takes a few milliseconds."""
 
 _BESIDE = ("", "-wal", "-shm")
+
+_UNFINISHED = re.compile(r"\.majordomus\.db\.[a-z0-9_]{8}\.tmp(-wal|-shm|-journal)?")
+"""The names under which a database is created before it is linked into place."""
+
+
+def find_losses(path: Path, now: datetime, noted: LockRecord) -> tuple[Loss, ...]:
+    """What was lost since the last server that had a database at `path`, which has `noted` it. Moves a damaged one aside.
+
+    All that is kept of one loss has the moment of that loss in its name. Raises StoreError.
+    """
+    at = now if noted.loss is None else noted.loss.at
+    found = recover(path, at, was_there=noted.had_database) or _find_rollback(path, noted.generation)
+    return (
+        *(() if noted.loss is None else (noted.loss,)),
+        *(() if found is None else (Loss(at, found),)),
+    )
+
+
+def _find_rollback(path: Path, generation: int | None) -> str | None:
+    """Like `describe_rollback`. If the database cannot be read, opening it will say why."""
+    with contextlib.suppress(StoreError):
+        if os.path.lexists(path):
+            with contextlib.closing(Database(path, epoch=None)) as database:
+                return describe_rollback(database, generation)
+    return None
+
+
+def describe_rollback(database: Database, generation: int | None) -> str | None:
+    """A sentence if a database that was opened to read is older than the `generation` that the last server noted."""
+    if generation is None or database.generation >= generation:
+        return None
+    return (
+        f"{wire(str(database.path))} is an earlier copy of the one that the last server stored in; "
+        "what was stored since is not in it"
+    )
 
 
 def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
@@ -70,67 +99,49 @@ def kept_aside(path: Path) -> tuple[str, ...]:
     )
 
 
-def lately_rescued(path: Path, now: datetime, within: timedelta) -> str | None:
-    """A sentence if a server that lost its database put a copy of it aside that lately. None if none did."""
-    sentences = kept_aside(path)
-    if not sentences:
-        return None
-    try:
-        newest = max(
-            entry.stat().st_mtime for entry in os.scandir(path.parent) if entry.name.startswith(path.name + ASIDE)
-        )
-    except (OSError, ValueError):
-        return None
-    return sentences[-1] if abs(now.timestamp() - newest) < within.total_seconds() else None
-
-
-def rescue(database: Database, now: datetime) -> Path | None:
+def rescue(database: Database, now: datetime) -> str | None:
     """Save the database that an ending server still holds open although its file or journal was taken from it.
 
-    Returns the path of the copy. Where only the journal was overwritten, and nothing whole can be copied any more, that
-    journal is kept. None if both are still in their place, or cannot be copied.
+    Returns the end of a sentence that says what is kept, and as what. Where nothing whole can be copied any more, a
+    journal that was overwritten is kept. None if file and journal are still in their place, or cannot be copied.
     """
-    if not database.was_moved() and not database.is_journal_lost:
+    if not (database.was_moved() or database.is_journal_lost or database.was_rolled_back):
         return None
     aside = _free_name(database.path, now)
+    said = [f"what the server still held is kept as {aside.name}"] if _copy(database, aside) else []
+    if database.was_rolled_back:
+        database.journal_aside = Path(f"{_free_name(database.path, now)}-wal")
+        said.append(f"its journal is kept as {database.journal_aside.name}")
+    elif not said and database.is_journal_lost:
+        said += _keep_journal(database.path, aside)
+    return " and ".join(said) or None
+
+
+def _copy(database: Database, aside: Path) -> bool:
+    """Copy what a database still holds. Whether the copy is intact; else it is removed."""
     try:
         database.copy_to(aside)
         if _check_integrity(aside) is None:
-            return aside
+            return True
     except (StoreError, OSError):
         pass
     with contextlib.suppress(OSError):
         os.unlink(aside)
-    return _keep_journal(database.path, aside) if database.is_journal_lost else None
+    return False
 
 
-def _keep_journal(path: Path, aside: Path) -> Path | None:
+def _keep_journal(path: Path, aside: Path) -> list[str]:
+    """Copy a damaged journal, up to a limit, and say so."""
     kept = Path(f"{aside}-wal")
     try:
         with open(f"{path}-wal", "rb", opener=_not_following) as journal:
+            size = os.fstat(journal.fileno()).st_size
             create(kept, journal.read(_SMALL_BYTES))
     except OSError:
-        return None
-    return kept
-
-
-def notes_database(record: bytes) -> bool:
-    """Whether the record that a holder wrote into `lease.lock` says that there is a database, which must not be missing."""
-    try:
-        holder = json.loads(record)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(holder, dict) and holder.get("database") is True
-
-
-def had_database(state_dir: str) -> Reading[bool]:
-    """Whether an earlier server stored something in the folder. Absent if there never was a server."""
-    try:
-        return Known(notes_database(read_file(state_dir, LOCK, _MOST_RECORD)))
-    except (FileNotFoundError, NotADirectoryError):
-        return ABSENT
-    except OSError as fault:
-        return Unknown(f"{LOCK} cannot be read ({fault.strerror or fault})")
+        return []
+    if size <= _SMALL_BYTES:
+        return [f"its journal is kept as {kept.name}"]
+    return [f"only the first {_SMALL_BYTES:,} of the {size:,} bytes of its journal are kept, as {kept.name}"]
 
 
 def _describe_loss(path: Path) -> str:
@@ -195,5 +206,7 @@ def _remove_unfinished(path: Path) -> None:
     """Remove what was left by a server that was killed while it created the database."""
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
-            if name.startswith(f".{path.name}.") and name.endswith((".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")):
-                os.unlink(path.parent / name)
+            if _UNFINISHED.fullmatch(name):
+                found = os.stat(path.parent / name, follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                    os.unlink(path.parent / name)

@@ -75,6 +75,9 @@ CREATE TABLE ledger (
 CREATE TABLE followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT;
 """
 
+_LOSSES = "CREATE TABLE IF NOT EXISTS losses (at TEXT NOT NULL, reason TEXT NOT NULL, UNIQUE (at, reason)) STRICT"
+"""A table that came without a number of its own, since every version of majordomus can open a database with or without it."""
+
 _STEPS = {
     1: (
         "CREATE TABLE IF NOT EXISTS followed_up (key TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT",
@@ -86,7 +89,7 @@ _STEPS = {
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Create the tables in an empty file, in the caller's transaction."""
-    _run(connection, f"{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION}".split(";"))
+    _run(connection, f"{_SCHEMA}{_LOSSES};PRAGMA user_version = {SCHEMA_VERSION}".split(";"))
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
@@ -98,6 +101,18 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
         make_tables(connection)
     for version in range(readable_version(connection, path), SCHEMA_VERSION):
         _run(connection, (*_STEPS[version], f"PRAGMA user_version = {version + 1}"))
+    connection.execute(_LOSSES)
+
+
+def stored_generation(connection: sqlite3.Connection) -> int:
+    """The generation of the database, which grows whenever a server opens or closes it. 0 if none was ever stored."""
+    found = connection.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return 0 if found is None else int(found[0])
+
+
+def put_generation(connection: sqlite3.Connection, generation: int) -> None:
+    """Store the generation, in the caller's transaction."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('generation', ?)", (generation,))
 
 
 def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:

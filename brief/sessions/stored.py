@@ -21,8 +21,9 @@ from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
 from brief.sessions import inheritance
 from brief.sessions.database import Database, check_integrity
+from brief.sessions.losses import NOTHING_NOTED, UNHEARD, read_record, reasons_of
 from brief.sessions.processes import known_life, stored_life
-from brief.sessions.recovery import had_database
+from brief.sessions.recovery import describe_rollback
 from brief.support.files import stamp
 from brief.support.state_folder import refuse_unproven
 
@@ -39,13 +40,15 @@ class StoredSessions:
     def loss(self) -> None:
         """None: everything that is known here is stored."""
 
-    def missing(self) -> None:
-        """None: a database that was lost is unread here."""
+    def missing(self) -> str | None:
+        """Why open sessions may be missing, as found by the last other call. None if none are known to be."""
+        return self._missing
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._intact: object = None
         """The stamp of the file when it was last found intact."""
+        self._missing: str | None = None
 
     def known(self) -> tuple[KnownEpisode, ...]:
         """The episodes that were open when last stored."""
@@ -106,6 +109,7 @@ class StoredSessions:
             return
         self._refuse_damaged()
         with contextlib.closing(Database(self._path, epoch=None)) as database:
+            self._missing = _find_missing(database)
             yield database
 
     def _refuse_damaged(self) -> None:
@@ -118,12 +122,21 @@ class StoredSessions:
         self._intact = now
 
 
+def _find_missing(database: Database) -> str | None:
+    """Why open sessions may be missing: a loss after which no server has run for long enough."""
+    record = read_record(str(database.path.parent))
+    noted = record.value if isinstance(record, Known) else NOTHING_NOTED
+    why = reasons_of((*database.losses, *(() if noted.loss is None else (noted.loss,))))
+    why = why or describe_rollback(database, noted.generation)
+    return None if why is None else f"{UNHEARD}: {why}"
+
+
 def _refuse_missing(path: Path) -> None:
     """Raise StoreError unless it is known that nothing was ever stored."""
-    stored = had_database(str(path.parent))
+    stored = read_record(str(path.parent))
     if isinstance(stored, Unknown):
         raise StoreError(f"{path} is not there, and it is unknown whether it ever was: {stored.reason}")
-    if isinstance(stored, Known) and stored.value:
+    if isinstance(stored, Known) and stored.value.had_database:
         raise StoreError(
             f"{path} is gone, although an earlier server had stored sessions, tasks and claims in it; "
             "put it back, or start afresh with majordomus serve ensure"

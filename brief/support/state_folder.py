@@ -30,6 +30,8 @@ from brief.support.files import UnreadableFileError, read_descriptor, reason_of
 _WITH_FOLDERS = frozenset({"notices", "notes"})
 """Folders whose subfolders are proven too, with the modes of the files in those corrected."""
 
+_DATABASE = "majordomus.db"
+
 _WRITTEN_IN_PLACE = re.compile(r".+\.lock|majordomus\.db(-wal|-shm|-journal)?|server\.log")
 """Files that must have only one name, since they are written in place. All others are replaced by rename."""
 
@@ -150,6 +152,9 @@ def _tighten_all(folder: int) -> None:
 
 
 def _tighten(name: str, parent: int, found: os.stat_result) -> None:
-    """Open the file only if its mode must change: closing a file that SQLite has open would drop SQLite's locks."""
+    """Tighten a file of ours. One of the database is not opened: closing it would drop the locks of this very process."""
     if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
-        os.close(open_file(name, parent, tighten=True))
+        if name.startswith(_DATABASE):
+            os.chmod(name, 0o600, dir_fd=parent)
+        else:
+            os.close(open_file(name, parent, tighten=True))

@@ -105,7 +105,7 @@ def test_the_next_question_tells_of_the_loss(change: Callable[[Path], None], lab
     change(lab.state / "majordomus.db")
     state = _state(lab)
     assert state["status"] == "partial"
-    assert "somebody changed it under the server" in state["reason"]
+    assert "somebody changed it under a running server" in state["reason"]
     assert state["data"]["task"]["title"] == "before"
     assert finish(process) == (0, "", "")
     assert not (lab.state / "lease.json").exists()
@@ -197,7 +197,7 @@ def test_a_write_into_a_lost_database_does_nothing(lab: Lab) -> None:
     _remove(lab.state / "majordomus.db")
     refused = ask(lab, "POST", "/tasks", {"session": "s", "title": "after"})
     assert (refused.status, refused.json()["kind"]) == (503, "EndingError")
-    assert "majordomus.db is gone: somebody changed it under the server" in refused.json()["error"]
+    assert "majordomus.db is gone: somebody changed it under a running server" in refused.json()["error"]
     assert finish(process)[0] == 0
 
 
@@ -281,4 +281,4 @@ def test_a_cut_database_is_kept_aside(lab: Lab) -> None:
     aside.unlink()
     assert lab.majordomus("serve", "stop").returncode == 0
     assert lab.majordomus("serve", "ensure").returncode == 0
-    assert aside.name not in lab.majordomus("brief").stdout
+    assert f"kept aside: {aside}" not in lab.majordomus("brief").stdout

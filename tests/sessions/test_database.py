@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import StoreError, SupersededError
-from brief.sessions.database import MOST_PATH_BYTES, Database, stored_epoch
+from brief.sessions.connections import MOST_PATH_BYTES
+from brief.sessions.database import Database, stored_epoch
 from brief.sessions.schema import SCHEMA_VERSION
 from sandbox import SOURCE, unprivileged, until
 

@@ -17,6 +17,7 @@ import pytest
 from brief.core.model.errors import StoreError
 from brief.sessions.database import Database
 from brief.sessions.recovery import kept_aside, recover
+from hostile import FOREIGN, needs_root
 from sandbox import SOURCE
 
 NOW = datetime(2026, 10, 11, 9, tzinfo=UTC)
@@ -76,7 +77,7 @@ def test_a_write_into_a_file_that_nobody_finds_is_refused(change: Callable[[Path
     with contextlib.closing(Database(path, 2)) as database:
         put(database, "kept")
         change(path)
-        with pytest.raises(StoreError, match="somebody changed it under the server"):
+        with pytest.raises(StoreError, match="somebody changed it under a running server"):
             put(database, "lost")
         assert database.find_loss() == database.lost is not None
 
@@ -203,6 +204,27 @@ def test_what_is_half_made_is_removed(path: Path) -> None:
     half.touch()
     recover(path, NOW, was_there=True)
     assert not half.exists()
+
+
+@needs_root
+def test_what_others_left_is_not_removed(path: Path) -> None:
+    """Nothing is removed by a name that only looks like one of ours, or that is another user's, or no file."""
+    left = [
+        path.with_name(name)
+        for name in (
+            ".majordomus.db.tmp",
+            ".majordomus.db.mine.tmp",
+            ".majordomus.db.abcdefgh.tmp.tmp",
+            "majordomus.db.abcdefgh.tmp",
+        )
+    ]
+    foreign, link = path.with_name(".majordomus.db.abcdefg1.tmp"), path.with_name(".majordomus.db.abcdefg2.tmp")
+    for each in (*left, foreign):
+        each.touch()
+    os.chown(foreign, FOREIGN, FOREIGN)
+    link.symlink_to(path)
+    assert recover(path, NOW, was_there=True) is None
+    assert [each for each in (*left, foreign, link) if not os.path.lexists(each)] == []
 
 
 # ---------------------------------------------------------------- many at once

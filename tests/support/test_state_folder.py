@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
+from brief.sessions.database import Database
 from brief.support.state_folder import (
     UnprovenStateError,
     is_of_state,
@@ -56,6 +58,25 @@ def test_what_is_ours_passes_and_is_left_as_it_is(state: Path) -> None:
     assert snapshot(state) == before
     prove_state(str(state.parent / "nothing"))
     prove_state("/nowhere/at/all/majordomus")
+
+
+def test_tightening_drops_no_lock_of_the_database(state: Path) -> None:
+    """A process that has the database open keeps SQLite's locks, which closing another descriptor of it would drop."""
+    for name in ("majordomus.db", "majordomus.db-wal", "majordomus.db-shm"):
+        (state / name).unlink()
+    with contextlib.closing(Database(state / "majordomus.db", 1)):
+        locks = _locks(state / "majordomus.db")
+        for name in ("majordomus.db", "majordomus.db-wal", "majordomus.db-shm"):
+            (state / name).chmod(0o666)
+        prove_state(str(state))
+        assert {_mode(each) for each in state.glob("majordomus.db*")} == {0o600}
+        assert _locks(state / "majordomus.db") == locks != []
+
+
+def _locks(path: Path) -> list[str]:
+    """The locks on a file, as the kernel lists them."""
+    inode = f":{path.stat().st_ino} "
+    return [line.partition(": ")[2] for line in Path("/proc/locks").read_text().splitlines() if inode in line]
 
 
 @pytest.mark.parametrize("form", FORM_PARAMS)
