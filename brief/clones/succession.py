@@ -1,13 +1,14 @@
-"""What a superseded server can report: its own board, and that of the server that now holds the repository."""
+"""What servers of one repository know of each other: a superseded one of its successor, and a new one of those before it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from msgspec import DecodeError
 
 from brief.clones.asking import ask_server
-from brief.clones.entries import Entry
+from brief.clones.entries import Entry, folder_id, is_gone, read_entries
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.wire import from_json
 from brief.core.text.sanitize import clean, wire
@@ -40,3 +41,38 @@ def _successor(common_dir: str, epoch: int) -> Entry:
         return from_json(Entry, json.dumps(named | {"common_dir": wire(common_dir)}))
     except DecodeError:
         raise NoServerError("the lease of this repository is damaged; run majordomus serve ensure") from None
+
+
+class Predecessors:
+    """The servers of a repository that still run although their state folder was moved away or replaced.
+
+    `folder` is that of the entries. `stored` is the highest epoch that wrote into the database at hand: what a server of a
+    higher one has stored lies somewhere else.
+    """
+
+    def __init__(self, folder: str, common_dir: str, stored: Callable[[], int]) -> None:
+        place, path = folder_id(common_dir), wire(common_dir)
+        entries = [
+            entry
+            for entry in read_entries(folder).entries
+            if entry.common_dir == path or (place is not None and entry.folder == place)
+        ]
+        last = stored() if entries else 0
+        self._entries = [entry for entry in entries if entry.epoch > last]
+
+    def describe(self) -> str | None:
+        """A sentence about those that hold sessions, or may. None if none does any more. Blocks for 250 ms each."""
+        self._entries = [entry for entry in self._entries if not is_gone(entry)]
+        return "; ".join(filter(None, map(_describe_held, self._entries))) or None
+
+
+def _describe_held(entry: Entry) -> str | None:
+    answer = ask_server(entry, kind="server")
+    held = sum(peer.source == "registered" for peer in answer.peers)
+    if not held and answer.gap is None:
+        return None
+    sessions = "may hold sessions" if not held else f"holds {held} session{'' if held == 1 else 's'}"
+    return (
+        f"an earlier server (epoch {entry.epoch}, pid {entry.pid}) still runs and {sessions}, whose tasks and claims are not "
+        "in the database at hand: the state folder was moved away or replaced under it"
+    )

@@ -17,7 +17,7 @@ from msgspec import Struct
 from brief.capabilities.table import CAPABILITIES
 from brief.clones.kinship import RootCommits
 from brief.clones.neighbours import Neighbourhood, Neighbours
-from brief.clones.succession import ask_successor
+from brief.clones.succession import Predecessors, ask_successor
 from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
@@ -26,7 +26,7 @@ from brief.handlers.fixes import tell_fixes_soon
 from brief.handlers.succession import hand_over_notices_soon
 from brief.policy import read_policy
 from brief.request import RequestContext
-from brief.server.holder import Holder
+from brief.server.holder import TICK_SECONDS, Holder
 from brief.server.http import build
 from brief.server.last_line import LineKeeper
 from brief.server.late_modules import load_rest
@@ -41,9 +41,10 @@ from brief.server.wake_scheduler.schedule import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
 from brief.service import RepositoryService
 from brief.sessions.board import Board
-from brief.sessions.database import Database
-from brief.sessions.losses import reasons_of
+from brief.sessions.database import Database, stored_epoch
+from brief.sessions.losses import Loss, reasons_of
 from brief.sessions.recovery import find_losses, rescue
+from brief.support.daemon_threads import in_thread
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
 from brief.support.wall_clock import utc_now
@@ -62,6 +63,7 @@ class _Opened(Struct, frozen=True):
     tcp: str | None
     listeners: tuple[socket.socket, ...]
     lost: str | None
+    predecessors: Predecessors
 
 
 def serve(lease: Lease, root: str, stopping: Stopping) -> None:
@@ -74,22 +76,28 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         if stopping.asked:
             return
         path, now = lease.state_dir / DATABASE, utc_now()
+        name = socket_name(lease.common_dir, lease.epoch)
+        runtime = runtime_folder(os.environ, name)
+        predecessors = Predecessors(str(runtime / "servers"), lease.common_dir, lambda: stored_epoch(path))
         losses = find_losses(path, now, lease.noted)
+        held = predecessors.describe()
+        if held is not None:
+            losses = (*losses, Loss(now, held))
         for loss in losses:
             log.error("the database was lost", extra={"at": loss.at.isoformat(), "reason": loss.reason})
         generation = lease.noted.generation or 0
         database = leaving.enter_context(contextlib.closing(Database(path, lease.epoch, losses, generation)))
         lost = reasons_of(database.losses)
         lease.note_database(database.generation)
-        name = socket_name(lease.common_dir, lease.epoch)
-        path = runtime_folder(os.environ, name) / name
-        sweep(path.parent, lease.common_dir)
-        listener, made = leaving.enter_context(_listening(path))
+        sweep(runtime, lease.common_dir)
+        listener, made = leaving.enter_context(_listening(runtime / name))
         listeners = [listener]
         tcp = _by_tcp(_trusted_port(lease, root))
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
-        asyncio.run(_answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost), stopping))
+        asyncio.run(
+            _answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost, predecessors), stopping)
+        )
         if lease.is_ours():
             _note_for_the_next(lease, database)
 
@@ -175,6 +183,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
             schedule.keep(),
             lines.keep_tidy(lease.common_dir),
             load_rest(),
+            _watch_predecessors(opened.predecessors, board),
         )
         for work in works:
             leaving.callback(asyncio.ensure_future(work).cancel)
@@ -183,6 +192,13 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
             with contextlib.suppress(MajordomusError):
                 board.store_hearings()
         log.info("ended", extra={"epoch": lease.epoch})
+
+
+async def _watch_predecessors(predecessors: Predecessors, board: Board) -> None:
+    """Keep telling that sessions may be missing for as long as an earlier server holds some."""
+    while (held := await in_thread(predecessors.describe)) is not None:
+        board.activity.keep_missing(held, 2 * TICK_SECONDS)
+        await asyncio.sleep(TICK_SECONDS)
 
 
 def _composed(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:

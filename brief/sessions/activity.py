@@ -51,6 +51,11 @@ class Activity:
         """Note that sessions may be missing, until every one that lives must have been heard again."""
         self._missing = (why, time.monotonic() + SILENT_AFTER.total_seconds())
 
+    def keep_missing(self, why: str, seconds: float) -> None:
+        """Note that sessions are still missing, so that `why` counts for at least so many seconds more."""
+        until = time.monotonic() + seconds
+        self._missing = (why, until if self._missing is None else max(until, self._missing[1]))
+
     def missing(self) -> str | None:
         """Why open sessions may be missing. None if none are."""
         if self._missing is None or time.monotonic() > self._missing[1]:

@@ -165,6 +165,41 @@ def test_a_loss_is_forgotten_by_none_that_is_killed_at_its_start(lab: Lab) -> No
     assert "earlier copy" not in told(lab)["state"]["reason"]
 
 
+# ---------------------------------------------------------------- a state folder that was moved away
+
+
+@pytest.mark.parametrize("takes", ["moved", "replaced by an older one"])
+def test_sessions_of_a_server_whose_folder_was_moved_away_are_missed(takes: str, lab: Lab) -> None:
+    """Until it ends, state and peers say that it still runs and holds them; what it stored lies somewhere else."""
+    if takes != "moved":
+        stop(serve(lab))
+        shutil.copytree(lab.state, lab.base / "older")
+    old = begun(lab, FAST_LOOKS)
+    lab.state.rename(lab.base / "moved")
+    if takes != "moved":
+        shutil.copytree(lab.base / "older", lab.state)
+    new = serve(lab, BEFORE_LONG)
+    until(lambda: "holds 1 session" in (told(lab)["state"]["reason"] or ""))
+    for _ in range(3):
+        assert statuses(lab) == {"partial"}
+        assert f"pid {old.pid}) still runs and holds 1 session, whose tasks" in told(lab)["state"]["reason"]
+        stop(new)
+        new = serve(lab, BEFORE_LONG)
+    stop(old)
+    stop(new)
+    serve(lab, BEFORE_LONG)
+    until(lambda: statuses(lab) == {"read"})
+
+
+def test_a_server_whose_lock_was_replaced_leaves_nothing_missing(lab: Lab) -> None:
+    """Its sessions are in the database that the next server opens, so they are known to that one."""
+    begun(lab)
+    (lab.state / "lease.lock").unlink()
+    serve(lab)
+    assert told(lab)["state"]["status"] == "read"
+    assert [one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]] == ["s"]
+
+
 # ---------------------------------------------------------------- an earlier copy
 
 
