@@ -2,10 +2,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
 
 from brief.fastpath.hook import EVENTS
-from brief.install.hooks import snippet
+from brief.install.hooks import NEVER_BLOCK, snippet
 from brief.install.mods import Scope
+from sandbox import Lab
 
 
 def test_the_snippet_is_settings() -> None:
@@ -15,7 +21,9 @@ def test_the_snippet_is_settings() -> None:
     assert settings["statusLine"]["refreshInterval"] == 60
     runs = {name: [run for entry in entries for run in entry["hooks"]] for name, entries in settings["hooks"].items()}
     assert {run["type"] for each in runs.values() for run in each} == {"command"}
-    named = {name: [shlex.split(run["command"])[3:] for run in each] for name, each in runs.items()}
+    named = {
+        name: [shlex.split(run["command"].removesuffix(NEVER_BLOCK))[3:] for run in each] for name, each in runs.items()
+    }
     wake = ["hook", "wake", "--scope", "user"]
     assert named == {
         "SessionStart": [["hook", "session-start"], wake],
@@ -36,3 +44,21 @@ def test_the_wake_waits_in_the_background() -> None:
     for run in wake_state:
         assert run["asyncRewake"] is True
         assert 1440 * 60 < run["timeout"] < 2**31 // 1000
+
+
+@pytest.mark.parametrize("descriptors", range(3, 13))
+def test_a_hook_blocks_no_prompt(descriptors: int, lab: Lab) -> None:
+    """However few descriptors its shell has, it never ends with 2, which would block the prompt."""
+    script = Path(sysconfig.get_path("scripts"), "majordomus")
+    settings = json.loads(snippet((str(script),), Scope.USER))
+    for name in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
+        command = settings["hooks"][name][0]["hooks"][0]["command"]
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"ulimit -n {descriptors}; {command}"],
+            cwd=lab.repo,
+            env=lab.env,
+            input=b"{}",
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode in (0, 1), done.stderr
