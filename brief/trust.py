@@ -57,6 +57,12 @@ def trust_path(environ: Mapping[str, str] = os.environ) -> Path:
     return home_folder(environ) / _BELOW_HOME
 
 
+def ignored_config_home(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The value of `XDG_CONFIG_HOME` if it is set and, as the XDG specification demands, ignored for being relative."""
+    declared = environ.get("XDG_CONFIG_HOME", "")
+    return declared if declared and not os.path.isabs(declared) else None
+
+
 # ---------------------------------------------------------------- what needs trust
 
 

@@ -25,7 +25,7 @@ from brief.policy import (
     value_of,
 )
 from brief.scaffold import session_lines, write_skeleton
-from brief.trust import Pair, Trust, may_be_trusted
+from brief.trust import Pair, Trust, ignored_config_home, may_be_trusted
 
 # ---------------------------------------------------------------- init
 
@@ -139,7 +139,19 @@ def change_trust(args: argparse.Namespace) -> int:
         say(
             f"{_told(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
         )
+    if args.list:
+        say(f"{clean(_describe_file(trust), 2_000)}\n")
     return ANSWERED
+
+
+def _describe_file(trust: Trust) -> str:
+    """Where trust is kept, and why that is not where the environment seems to say, or why it does not count."""
+    if trust.fault is not None:
+        return trust.fault
+    declared = ignored_config_home()
+    why = f" (XDG_CONFIG_HOME is {declared!r}, which is not an absolute path, so it is ignored)" if declared else ""
+    is_there = "" if trust.path.exists() else ", which does not exist yet"
+    return f"what you trust is kept in {wire(str(trust.path))}{is_there}{why}"
 
 
 def _told(pair: Pair) -> str:
