@@ -37,7 +37,7 @@ def find_checkout(common_dir: str, root: str) -> Reading[str]:
         os.lstat(f"{common_dir}/HEAD")  # otherwise the whole repository may be on a drive that is not mounted
         found = next((git_dir for git_dir, roots in _entries(common_dir) if root in roots), None)
     except (OSError, UnreadableFileError) as fault:
-        return Unknown(f"may be one of {common_dir}/worktrees, which cannot be read: {fault}")
+        return Unknown(f"may be one of {common_dir}/worktrees, which cannot be read: {reason_of(fault)}")
     return Known(found) if found is not None else ABSENT
 
 

@@ -49,7 +49,10 @@ def _describe(fault: Exception) -> str:
     if isinstance(fault, MajordomusError):
         return fault.sentence
     if isinstance(fault, OSError) and fault.filename is not None:
-        return f"{fault.filename2 or fault.filename} cannot be used: {fault.strerror}; move it away"
+        path = fault.filename2 or fault.filename
+        if isinstance(fault, FileExistsError | NotADirectoryError | IsADirectoryError):
+            return f"{path} is in the way; move it away"
+        return f"{path} cannot be used: {fault.strerror}; mend that, then run majordomus serve ensure"
     return f"unexpected {type(fault).__name__}: {fault}"
 
 

@@ -18,6 +18,7 @@ from brief.fastpath.known import Known, Unknown
 from brief.fastpath.lease import state_dir
 from brief.fastpath.process import recorded_process
 from brief.fastpath.reach import LOCK, held_lock, why_elsewhere
+from brief.support.files import reason_of
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -60,11 +61,11 @@ def open_holder(common_dir: str) -> Reading[int]:
     try:
         pidfd = os.pidfd_open(pid)
     except (OSError, OverflowError) as fault:
-        return Unknown(f"pid {pid}, which the lock file names, cannot be opened: {fault}")
+        return Unknown(f"pid {pid}, which the lock file names, cannot be opened: {reason_of(fault)}")
     try:
         doubt = _doubt(pid, held.value, common_dir)
     except (OSError, ValueError) as fault:
-        doubt = f"/proc/{pid} cannot be read: {fault}"
+        doubt = f"/proc/{pid} cannot be read: {reason_of(fault)}"
     if doubt is not None:
         os.close(pidfd)
         return Unknown(doubt)

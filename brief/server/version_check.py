@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import brief
 from brief.core.text.sanitize import clean
 from brief.fastpath.known import ABSENT, Known, Unknown
+from brief.support.files import reason_of
 
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
@@ -32,7 +33,7 @@ def file_identity(path: str) -> Reading[Identity]:
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except (OSError, ValueError) as fault:
-        return Unknown(f"cannot be accessed: {fault}")
+        return Unknown(f"cannot be accessed: {reason_of(fault)}")
     return Known((found.st_ino, found.st_mtime_ns, found.st_size))
 
 

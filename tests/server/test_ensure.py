@@ -176,9 +176,7 @@ def test_a_file_that_is_in_the_way_is_named(lab: Lab) -> None:
     lab.state.chmod(0o700)
     done = lab.majordomus("serve", "ensure")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        f"majordomus: no server can be held: {lab.state}/lease.json cannot be used: Is a directory; move it away\n"
-    )
+    assert done.stderr == (f"majordomus: no server can be held: {lab.state}/lease.json is in the way; move it away\n")
 
 
 def test_a_relative_temporary_folder_is_refused(lab: Lab) -> None:
