@@ -88,7 +88,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         generation = lease.noted.generation or 0
         database = leaving.enter_context(contextlib.closing(Database(path, lease.epoch, losses, generation)))
         lost = reasons_of(database.losses)
-        lease.note_database(database.generation)
+        lease.note_database(database.generation, database.generation_in_file)
         sweep(runtime, lease.common_dir)
         listener, made = leaving.enter_context(_listening(runtime / name))
         listeners = [listener]
@@ -107,7 +107,7 @@ def _note_for_the_next(lease: Lease, database: Database) -> None:
     database.find_loss()
     with contextlib.suppress(MajordomusError, OSError):
         if database.change is None:
-            lease.note_database(database.end_generation())
+            lease.note_database(database.end_generation(), database.generation_in_file)
             return
         loss = lease.note_loss(utc_now(), database.change)
         kept = rescue(database, loss.at)

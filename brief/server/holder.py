@@ -200,6 +200,7 @@ class Holder:
         Where the clock was set back, what it archived while it was ahead comes back at once.
         """
         try:
+            self.lease.note_database(self._database.generation, self._database.generation_in_file)
             if self.lease.renew():
                 log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
             await in_thread(lambda: tend(service))

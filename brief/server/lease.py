@@ -106,9 +106,9 @@ class Lease:
         self._record = json.dumps(record, indent=1).encode() + b"\n"
         self._write()
 
-    def note_database(self, generation: int) -> None:
-        """Note in the lock, for the next holder, that there is a database of this generation. Raises OSError."""
-        self._note(LockRecord(had_database=True, generation=generation))
+    def note_database(self, generation: int, in_file: int) -> None:
+        """Note in the lock, for the next holder, the generation of the database, and that in its file. Raises OSError."""
+        self._note(LockRecord(had_database=True, generation=generation, in_file=in_file))
 
     def note_loss(self, at: datetime, reason: str) -> Loss:
         """Note in the lock that the database was lost, for the next holder. Later calls keep the first moment.

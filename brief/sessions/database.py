@@ -14,13 +14,13 @@ from typing import NoReturn
 from brief.core.model.errors import StoreError, SupersededError
 from brief.fastpath.proof import WRITABLE_BY_OTHERS
 from brief.sessions.connections import BUSY_MS, OPEN_MS, generation_in_file, open_read_only, open_writable, sentence_of
+from brief.sessions.journal import Journal
 from brief.sessions.losses import Loss, forget_losses, put_losses, stored_losses
 from brief.sessions.schema import bring_up_to_date, put_generation, readable_version, stored_generation
 from brief.support.fence import refuse_if_superseded
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """The codes by which SQLite says that a file is not an intact database."""
-_ROLLED_BACK = "was overwritten by an earlier copy of it"
 
 
 class Database:
@@ -42,10 +42,11 @@ class Database:
         """What was done to the files, so that nothing can be stored any more, as a sentence without a full stop."""
         self.losses = tuple(losses)
         self.generation = generation
-        self._generation_in_file = 0
+        self.generation_in_file = 0
         """The generation at the last checkpoint: the file alone, without its journal, holds at least that."""
         self._is_generation_due = False
         self.is_journal_lost = False
+        self.is_journal_unlinked = False
         self.was_rolled_back = False
         self.journal_aside: Path | None = None
         """Where the journal is moved at the end: it belongs to another file than the one that lies at the path."""
@@ -56,11 +57,12 @@ class Database:
         self._written_at = 0
         """The file's mtime in nanoseconds after our last write. Any other mtime means that somebody else wrote to it."""
         self._is_durable = True
+        self._open_journal: Journal | None = None
         self._connection = open_writable(path, self._mark) if epoch is not None else open_read_only(path)
         try:
             self._prepare()
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
 
     def _prepare(self) -> None:
@@ -76,6 +78,11 @@ class Database:
                 self._claim(self.epoch)
             self._wait_for_locks(BUSY_MS)
         self._refuse_if_moved()
+        page_bytes = int(self._connection.execute("PRAGMA page_size").fetchone()[0])
+        try:
+            self._open_journal = Journal(self._files[1], page_bytes)
+        except OSError as fault:
+            raise StoreError(sentence_of(self.path, fault)) from fault
         self._note_written()
 
     def _wait_for_locks(self, milliseconds: int) -> None:
@@ -138,6 +145,7 @@ class Database:
             raise StoreError(f"{self.path} was opened read-only")
         with self._lock, self._raising_store_errors():
             self._refuse_if_changed()
+            journal_bytes = self._journal[0]
             try:
                 self._set_durable(durable)
                 with self._connection as connection:
@@ -149,7 +157,10 @@ class Database:
                 self.generation, self._is_generation_due = generation, False
             finally:
                 self._refuse_if_moved()
-                self._note_written()
+                if self._open_journal is not None and self._open_journal.may_be_torn(journal_bytes):
+                    self._accept_journal()
+                else:
+                    self._note_written()
 
     def find_loss(self) -> str | None:
         """Why nothing can be stored here any more, None if the files are those that were opened. Never waits for a writer."""
@@ -187,6 +198,7 @@ class Database:
             try:
                 found = os.stat(path, follow_symlinks=False)
             except (FileNotFoundError, NotADirectoryError):
+                self.is_journal_unlinked = path is self._files[1]
                 self._lose(f"{path} is gone")
             except OSError as fault:  # which proves nothing
                 raise StoreError(
@@ -227,13 +239,11 @@ class Database:
         touched_at = self._opened[self._files[0]].st_mtime_ns
         if touched_at == self._written_at:
             return
-        change = _find_change(self.path, self.generation)
-        in_file = generation_in_file(self.path)
-        if change is None and in_file is not None and in_file < self._generation_in_file:
-            change = _ROLLED_BACK
+        self._refuse_earlier(generation_in_file(self.path), self.generation_in_file)
+        change, generation = _find_change(self.path)
         if change is not None:
-            self.was_rolled_back = self.is_journal_lost = change == _ROLLED_BACK
             self._lose(f"{self.path} {change}")
+        self._refuse_earlier(generation, self.generation)
         self._written_at = touched_at
 
     def _accept_journal(self) -> None:
@@ -251,14 +261,24 @@ class Database:
         self._note_written()
 
     def _note_written(self) -> None:
-        touched_at = self._opened[self._files[0]].st_mtime_ns
-        if (
-            touched_at != self._written_at
-        ):  # by a checkpoint; what is copied from now on will differ from earlier copies
-            self._generation_in_file = generation_in_file(self.path) or self._generation_in_file
-            self._is_generation_due = self._written_at > 0
-        self._written_at = touched_at
         self._journal = self._journal_found
+        touched_at = self._opened[self._files[0]].st_mtime_ns
+        if touched_at == self._written_at:
+            return
+        # A checkpoint. What is copied from now on is to differ from earlier copies.
+        in_file = generation_in_file(self.path)
+        if in_file is None and self._written_at:
+            return  # the next look examines it
+        self._refuse_earlier(in_file, self.generation_in_file)
+        self.generation_in_file = in_file or 0
+        self._is_generation_due = self._written_at > 0
+        self._written_at = touched_at
+
+    def _refuse_earlier(self, found: int | None, least: int) -> None:
+        """Raise StoreError if the generation that was found, None if it is unknown, is an earlier one than was stored."""
+        if found is not None and found < least:
+            self.was_rolled_back = self.is_journal_lost = True
+            self._lose(f"{self.path} was overwritten by an earlier copy of it")
 
     def _lose(self, why: str) -> NoReturn:
         self.change = f"{why}: somebody changed it under a running server"
@@ -284,16 +304,6 @@ class Database:
                 self.change = f"{self.path} is damaged ({fault})"
             raise StoreError(sentence_of(self.path, fault)) from fault
 
-    def was_moved(self) -> bool:
-        """Whether the path is no longer the file that is open."""
-        opened = self._opened[self._files[0]]
-        try:
-            return not os.path.samestat(os.stat(self.path, follow_symlinks=False), opened)
-        except FileNotFoundError:
-            return True
-        except OSError:  # which proves nothing
-            return False
-
     def copy_to(self, path: Path) -> None:
         """Copy everything that is stored in the open file to a new one. Raises StoreError, FileExistsError and OSError."""
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -311,6 +321,9 @@ class Database:
                     reader = last.enter_context(contextlib.closing(open_read_only(self.path)))
                     reader.execute("SELECT count(*) FROM sqlite_master")
             self._connection.close()
+            if self._open_journal is not None:
+                self._open_journal.close()
+                self._open_journal = None
             if self.journal_aside is not None:
                 with contextlib.suppress(OSError):
                     os.rename(self._files[1], self.journal_aside)
@@ -329,8 +342,8 @@ def is_damage(fault: sqlite3.Error) -> bool:
     return code is not None and code & 0xFF in DAMAGED
 
 
-def _find_change(path: Path, generation: int) -> str | None:
-    """How the file was overwritten, as the end of a sentence. None if it is an intact database of ours, not of an earlier generation.
+def _find_change(path: Path) -> tuple[str | None, int | None]:
+    """How the file was overwritten, as the end of a sentence, None if it is an intact database of ours; and its generation.
 
     This opens a new connection, since an open one keeps using the pages that it has cached. Raises StoreError if the file
     cannot be read.
@@ -338,14 +351,14 @@ def _find_change(path: Path, generation: int) -> str | None:
     try:
         with contextlib.closing(open_read_only(path)) as connection:
             damage = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            is_earlier = stored_generation(connection) < generation
+            generation = stored_generation(connection)
     except sqlite3.Error as fault:
         if is_damage(fault) or "no such table" in str(fault):
-            return f"was overwritten ({fault})"
+            return f"was overwritten ({fault})", None
         raise StoreError(sentence_of(path, fault)) from fault
     if damage != "ok":
-        return f"was overwritten ({' '.join(damage.split())[:200]})"
-    return _ROLLED_BACK if is_earlier else None
+        return f"was overwritten ({' '.join(damage.split())[:200]})", None
+    return None, generation
 
 
 def _find_journal_damage(path: Path) -> bool:

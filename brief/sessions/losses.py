@@ -36,12 +36,13 @@ class Loss(NamedTuple):
 class LockRecord(NamedTuple):
     """What a holder notes in `lease.lock` about its database, for the next holder.
 
-    `had_database` is whether there is one, which must not be missing. Its `generation` is never lower than this, None if
-    that was not noted. `loss` is what the holder itself lost.
+    `had_database` is whether there is one, which must not be missing. Its `generation` is never lower than this, nor is
+    that `in_file`, without the journal; None if that was not noted. `loss` is what the holder itself lost.
     """
 
     had_database: bool = False
     generation: int | None = None
+    in_file: int | None = None
     loss: Loss | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -49,7 +50,12 @@ class LockRecord(NamedTuple):
         lost = None
         if self.loss is not None:
             lost = {"at": self.loss.at.isoformat(), "reason": clean(self.loss.reason, _MOST_REASON)}
-        return {"database": self.had_database, "generation": self.generation, "loss": lost}
+        return {
+            "database": self.had_database,
+            "generation": self.generation,
+            "in_file": self.in_file,
+            "loss": lost,
+        }
 
 
 NOTHING_NOTED = LockRecord()
@@ -63,10 +69,11 @@ def read_lock_record(content: bytes) -> LockRecord:
         return NOTHING_NOTED
     if not isinstance(record, dict):
         return NOTHING_NOTED
-    generation = record.get("generation")
+    generation, in_file = record.get("generation"), record.get("in_file")
     return LockRecord(
         had_database=record.get("database") is True,
         generation=generation if type(generation) is int else None,
+        in_file=in_file if type(in_file) is int else None,
         loss=_read_loss(record.get("loss")),
     )
 

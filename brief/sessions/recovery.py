@@ -15,6 +15,7 @@ from pathlib import Path
 
 from brief.core.model.errors import StoreError
 from brief.core.text.sanitize import clean, wire
+from brief.sessions.connections import generation_in_file
 from brief.sessions.database import Database, is_damage
 from brief.sessions.losses import LockRecord, Loss
 from brief.support.files import create, reason_of
@@ -39,11 +40,31 @@ def find_losses(path: Path, now: datetime, noted: LockRecord) -> tuple[Loss, ...
     All that is kept of one loss has the moment of that loss in its name. Raises StoreError.
     """
     at = now if noted.loss is None else noted.loss.at
-    found = recover(path, at, was_there=noted.had_database) or _find_rollback(path, noted.generation)
+    found = (
+        _part_from_journal(path, at, noted.in_file)
+        or recover(path, at, was_there=noted.had_database)
+        or _find_rollback(path, noted.generation)
+    )
     return (
         *(() if noted.loss is None else (noted.loss,)),
         *(() if found is None else (Loss(at, found),)),
     )
+
+
+def _part_from_journal(path: Path, at: datetime, in_file: int | None) -> str | None:
+    """Move the journal aside if the file that lies at the path is an earlier copy than the one to which it belongs.
+
+    SQLite would write it over the copy, and damage that. Returns a sentence, None if nothing was moved.
+    """
+    found = None if in_file is None or not _has_content(f"{path}-wal") else generation_in_file(path)
+    if found is None or in_file is None or found >= in_file:
+        return None
+    aside = _free_name(path, at)
+    try:
+        os.rename(f"{path}-wal", f"{aside}-wal")
+    except OSError as fault:
+        raise StoreError(f"{path}-wal belongs to another file and cannot be moved aside: {reason_of(fault)}") from fault
+    return f"{_describe_rollback(path)}; its journal is kept as {aside.name}-wal"
 
 
 def _find_rollback(path: Path, generation: int | None) -> str | None:
@@ -57,12 +78,11 @@ def _find_rollback(path: Path, generation: int | None) -> str | None:
 
 def describe_rollback(database: Database, generation: int | None) -> str | None:
     """A sentence if a database that was opened to read is older than the `generation` that the last server noted."""
-    if generation is None or database.generation >= generation:
-        return None
-    return (
-        f"{wire(str(database.path))} is an earlier copy of the one that the last server stored in; "
-        "what was stored since is not in it"
-    )
+    return None if generation is None or database.generation >= generation else _describe_rollback(database.path)
+
+
+def _describe_rollback(path: Path) -> str:
+    return f"{wire(str(path))} is an earlier copy of the one that the last server stored in; what was stored since is not in it"
 
 
 def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
@@ -103,9 +123,10 @@ def rescue(database: Database, now: datetime) -> str | None:
     """Save the database that an ending server still holds open although its file or journal was taken from it.
 
     Returns the end of a sentence that says what is kept, and as what. Where nothing whole can be copied any more, a
-    journal that was overwritten is kept. None if file and journal are still in their place, or cannot be copied.
+    journal that was overwritten is kept. None if nothing can be copied, or nothing has to be: a journal whose name is gone
+    goes into the database as it is closed.
     """
-    if not (database.was_moved() or database.is_journal_lost or database.was_rolled_back):
+    if database.change is None or database.is_journal_unlinked:
         return None
     aside = _free_name(database.path, now)
     said = [f"what the server still held is kept as {aside.name}"] if _copy(database, aside) else []

@@ -229,6 +229,21 @@ def test_an_earlier_copy_between_two_servers_is_told(end: Callable[[Any], None],
     assert "is an earlier copy of the one that the last server stored in" in told(lab)["state"]["reason"]
 
 
+def test_a_journal_is_not_written_over_an_earlier_copy(lab: Lab) -> None:
+    """What a killed server left in its journal belongs to the file that was there, and would damage the copy."""
+    stop(begun(lab))
+    shutil.copyfile(database(lab), lab.base / "backup")
+    stop(begun(lab))
+    process = begun(lab)
+    assert ask(lab, "POST", "/tasks", {"session": "s", "title": "after"}).status == 200
+    kill(process)
+    shutil.copyfile(lab.base / "backup", database(lab))
+    serve(lab)
+    (journal,) = kept(lab)
+    assert f"is not in it; its journal is kept as {journal}" in told(lab)["state"]["reason"]
+    assert titles(database(lab)) == ["before"]
+
+
 def test_a_copy_that_was_made_while_the_last_server_ran_is_told(lab: Lab) -> None:
     """A server that ends in order stores that it did, so that a copy made before is known to be older."""
     process = begun(lab)

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from brief.core.model.errors import StoreError
 from brief.sessions.database import Database
-from brief.sessions.recovery import kept_aside, recover
+from brief.sessions.recovery import kept_aside, recover, rescue
 from hostile import FOREIGN, needs_root
 from sandbox import SOURCE
 
@@ -96,6 +97,79 @@ def test_a_file_that_is_moved_in_the_midst_of_a_write(change: Callable[[Path], N
         pytest.raises(StoreError, match="it is unknown whether this was stored"),
     ):
         write(database)
+
+
+def _empty_wal(path: Path) -> None:
+    os.truncate(f"{path}-wal", 0)
+
+
+def _cut_wal(path: Path) -> None:
+    os.truncate(f"{path}-wal", 32 + 4_120)
+
+
+def _overwrite_wal(path: Path) -> None:
+    with open(f"{path}-wal", "r+b") as journal:
+        journal.write(os.urandom(20_000))
+
+
+@pytest.mark.parametrize("change", [_empty_wal, _cut_wal, _overwrite_wal])
+def test_a_journal_that_is_cut_in_the_midst_of_a_write(change: Callable[[Path], None], path: Path) -> None:
+    """The write that goes on behind the gap is refused, and all that was acknowledged before it is kept aside."""
+
+    def write(database: Database) -> None:
+        with database.write() as connection:
+            connection.execute(PUT, ("late",))
+            change(path)
+
+    with contextlib.closing(Database(path, 2)) as database:
+        for number in range(20):
+            put(database, f"kept {number:02}{'x' * 900}")
+        with pytest.raises(StoreError, match=r"db-wal was overwritten or cut"):
+            write(database)
+        assert rescue(database, NOW) == "what the server still held is kept as majordomus.db.damaged-20261011T090000Z"
+    assert len([row for row in rows(Path(f"{path}.damaged-20261011T090000Z")) if row.startswith("kept")]) == 20
+
+
+def test_a_checkpoint_by_another_in_the_midst_of_writes(path: Path) -> None:
+    """A journal that another program has moved into the database, whole, is no loss, whenever that happens."""
+    ended = threading.Event()
+
+    def check() -> None:
+        while not ended.is_set():
+            with contextlib.closing(sqlite3.connect(path)) as reader:
+                reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    other = threading.Thread(target=check)
+    with contextlib.closing(Database(path, 2)) as database:
+        other.start()
+        try:
+            for number in range(300):
+                put(database, f"{number}")
+        finally:
+            ended.set()
+            other.join()
+        assert database.find_loss() is None
+    assert len(rows(path)) == 301
+
+
+@pytest.mark.parametrize("in_the_midst", [True, False])
+def test_an_earlier_copy_in_the_midst_of_a_write(in_the_midst: bool, path: Path) -> None:
+    """A backup that is copied over the database is found by its generation, also where a write hides that it was touched."""
+    backup = path.read_bytes()
+    with contextlib.closing(Database(path, 2)) as database:
+        put(database, "one")
+    with contextlib.closing(Database(path, 3)) as database:
+        put(database, "two")
+
+        def write() -> None:
+            with database.write() as connection:
+                connection.execute(PUT, ("late",))
+                path.write_bytes(backup)
+
+        if not in_the_midst:
+            path.write_bytes(backup)
+        with pytest.raises(StoreError, match=r"was overwritten by an earlier copy of it|was cut from"):
+            write()
 
 
 def test_growth_and_checkpoints_are_nobodys_change(path: Path) -> None:
