@@ -36,7 +36,7 @@ class Clocked(Woken):
 
     async def settled(self) -> None:
         """The schedule has looked, and all that was called for by then is done."""
-        await self.schedule.look()
+        await self.schedule.place_jobs()
         while True:
             await asyncio.sleep(0)
             others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -353,9 +353,9 @@ def filed(folder: Path) -> None:
 
 
 FOLDERS = {
-    "a link": (linked, "is a link, and where it leads may change; put a real folder there"),
+    "a link": (linked, "is a link, whose target may change; put a real folder there"),
     "too open": (opened, "is open to others (mode 777); run chmod 700"),
-    "a file": (filed, "is no folder; remove it"),
+    "a file": (filed, "is not a folder; remove it"),
     "another's": (foreign, "belongs to uid 12345, not to you; set XDG_RUNTIME_DIR to a folder of yours"),
 }
 

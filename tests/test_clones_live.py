@@ -252,7 +252,7 @@ def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> 
             running.enter_context(listening(made, behave))
         old = entry(runtime, "old", roots=roots, version="0.0.1")
         listed(runtime, old)
-        body = json.dumps({"error": "local is no parameter here", "kind": "UsageError", "exit_code": 2}).encode()
+        body = json.dumps({"error": "local is not a parameter here", "kind": "UsageError", "exit_code": 2}).encode()
         running.enter_context(listening(old, saying(old, body, status=400)))
         (runtime / "servers/1.json").write_text("{")
         section = peers(lab, own)

@@ -74,7 +74,7 @@ def test_brief_outside_a_repository(checkout: Path, tmp_path: Path) -> None:
 
 
 def test_brief_without_a_server(checkout: Path, tmp_path: Path) -> None:
-    """Where no server can be held, the brief still comes."""
+    """Where no server can run, the brief still comes."""
     done = brief(checkout, cwd=tmp_path, fails=1)
     assert (done.returncode, done.stdout) == (0, f"<brief><--root><{tmp_path}>\n")
 

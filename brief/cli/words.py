@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
         """Return the sentence for a missing command name, which lists the commands; argparse's own sentence does not."""
         for action in self._actions:
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
-                return f"{action.metavar} is missing; known are {', '.join(action.choices)}"
+                return f"{action.metavar} is missing; choose from {', '.join(action.choices)}"
         return None
 
     def _unknown_command(self, message: str) -> str | None:
@@ -112,7 +112,7 @@ def _unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
     nearest = difflib.get_close_matches(word, list(known), 1)
-    hint = f"; did you mean {nearest[0]}?" if nearest else "; known are " + ", ".join(known) if known else ""
+    hint = f"; did you mean {nearest[0]}?" if nearest else "; choose from " + ", ".join(known) if known else ""
     return f"unknown {kind} {_quote(word)}{place}{hint}"
 
 

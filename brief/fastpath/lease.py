@@ -146,7 +146,7 @@ def _why_absent(common_dir: str, path: str) -> str:
         return f"{path} cannot be read; check its owner and mode"
     folder = state_dir(common_dir)
     if not os.access(folder if os.path.isdir(folder) else common_dir, os.W_OK):
-        return f"no server can be held: {common_dir} is read-only"
+        return f"no server can run: {common_dir} is read-only"
     return f"no server holds this repository; {ENSURE}"
 
 

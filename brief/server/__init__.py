@@ -1,4 +1,4 @@
-"""The process that holds the lease of a repository, one at most, and answers for all its checkouts."""
+"""The server: the process that holds the lease of a repository, at most one, and answers for all its checkouts."""
 
 HELD = 3
-"""The exit code of a start that found the lease taken."""
+"""The exit code of a server process that found the lease taken."""

@@ -1,4 +1,4 @@
-"""The server's own process: it takes the lease before it loads anything slow, so a loser is gone at once."""
+"""The server process. It takes the lease before it loads anything slow, so that a loser ends at once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from brief.server.shutdown import Stopping
 
 
 def main(common_dir: str, root: str, *, detached: bool) -> int:
-    """Serve the repository of `common_dir` until ended; the exit code tells how it went."""
-    os.umask(0o077)  # whatever the umask of the caller: all that a server makes is its user's alone
+    """Serve the repository of `common_dir` until ended. Returns the exit code."""
+    os.umask(0o077)  # everything that a server creates is the user's alone
     stopping = Stopping()
     stopping.listen()
     _accept_foreign(common_dir, root)
@@ -29,7 +29,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
         sys.stderr.write(f"{printable_text(fault.sentence)}\n")
         return fault.exit_code
     gc.disable()  # until all is loaded
-    from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and for the winner only
+    from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and only the winner needs it
     from brief.server.log import log_to  # noqa: PLC0415 - likewise
 
     try:
@@ -38,34 +38,34 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
             ignore_hangups()
             os.chdir("/")
         serve(lease, root, stopping)
-    except Exception as fault:  # noqa: BLE001 - whoever starts a server reads one sentence, whatever happened
-        sys.stderr.write(f"no server can be held: {printable_text(_describe(fault))}\n")
+    except Exception as fault:  # noqa: BLE001 - the process that started the server prints one sentence
+        sys.stderr.write(f"no server can run: {printable_text(_describe(fault))}\n")
         return 1
     return 0
 
 
 def _describe(fault: Exception) -> str:
-    """Why nothing was served, in one sentence."""
+    """Why the server could not run, as a sentence."""
     if isinstance(fault, MajordomusError):
         return fault.sentence
     if isinstance(fault, OSError) and fault.filename is not None:
         path = fault.filename2 or fault.filename
         if isinstance(fault, FileExistsError | NotADirectoryError | IsADirectoryError):
-            return f"{path} is in the way; move it away"
-        return f"{path} cannot be used: {fault.strerror}; mend that, then run majordomus serve ensure"
+            return f"{path} is in the way; move it elsewhere"
+        return f"{path} cannot be used: {fault.strerror}; fix that, then run majordomus serve ensure"
     return f"unexpected {type(fault).__name__}: {fault}"
 
 
 def _accept_foreign(common_dir: str, root: str) -> None:
-    """Ask git about the git folder of another user."""
+    """If the git folder belongs to another user, ask git whether the person accepts it."""
     try:
         check_git_folder(common_dir)
     except UnprovenError:
-        from brief.git.ownership import accept_by_git  # noqa: PLC0415 - slow, and for few
+        from brief.git.ownership import accept_by_git  # noqa: PLC0415 - slow, and rarely needed
 
         accept_by_git(common_dir, root)
     except OSError:
-        return  # which the lease tells
+        return  # taking the lease reports it
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One server from lease to goodbye."""
+"""Runs one server, from taking the lease to its end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 class _Opened(Struct, frozen=True):
-    """What a server answers from and where."""
+    """The open resources of a server: its lease, database and listening sockets."""
 
     lease: Lease
     root: str
@@ -67,8 +67,8 @@ class _Opened(Struct, frozen=True):
 
 
 def serve(lease: Lease, root: str, stopping: Stopping) -> None:
-    """Serve under `lease` until something ends it; leaves behind no file that it made."""
-    gc.freeze()  # what the start has loaded is never garbage
+    """Serve under `lease` until the server is ended. Removes every file that it created for its own run."""
+    gc.freeze()  # what was loaded so far is never garbage
     gc.enable()
     with contextlib.ExitStack() as leaving:
         leaving.callback(lease.release)
@@ -103,7 +103,7 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
 
 
 def _note_for_the_next(lease: Lease, database: Database) -> None:
-    """Note what the next server must know of the database, after saving what was taken from this one."""
+    """Record what the next server must know about the database, and rescue what this one can still read."""
     database.find_loss()
     with contextlib.suppress(MajordomusError, OSError):
         if database.change is None:
@@ -132,13 +132,13 @@ def _trusted_port(lease: Lease, root: str) -> int | None:
 
 
 def _by_tcp(port: int | None) -> socket.socket | None:
-    """The listener of the port; a port that somebody has already must not keep a repository without its server."""
+    """The listening socket for `port`, or None. A port that is already taken must not stop the server."""
     if port is None:
         return None
     try:
         return bind_loopback(port)
     except OSError as fault:
-        log.warning("nobody is answered by TCP", extra={"port": port, "reason": fault.strerror})
+        log.warning("TCP is off", extra={"port": port, "reason": fault.strerror})
         return None
 
 
@@ -149,7 +149,7 @@ def _url(tcp: socket.socket | None) -> str | None:
 async def _answer(opened: _Opened, stopping: Stopping) -> None:
     lease = opened.lease
     holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.database, opened.lost)
-    stopping.tell(holder.ending)
+    stopping.pass_on_to(holder.ending)
     board = Board(opened.database)
     if opened.lost is not None:
         board.activity.note_missing(opened.lost)
@@ -195,27 +195,27 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
 
 
 async def _watch_predecessors(predecessors: Predecessors, board: Board) -> None:
-    """Keep telling that sessions may be missing for as long as an earlier server holds some."""
+    """Report sessions as possibly missing for as long as an earlier server still holds some."""
     while (held := await in_thread(predecessors.describe)) is not None:
         board.activity.keep_missing(held, 2 * TICK_SECONDS)
         await asyncio.sleep(TICK_SECONDS)
 
 
 def _composed(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:
-    """What a server does beside every brief that it composed anew."""
+    """Do the work that follows every newly composed brief."""
     lines.keep(request, brief)
     hand_over_notices_soon(service, request)
     tell_fixes_soon(service, request)
 
 
 def _others(holder: Holder, neighbours: Neighbours) -> Neighbourhood:
-    """The servers of other clones; for one that was superseded the server that holds its repository now, and no other."""
+    """The boards of the servers of other clones. A superseded server asks only its successor."""
     if holder.is_superseded:
         return ask_successor(holder.lease.common_dir, holder.root, holder.lease.epoch)
     return neighbours.read()
 
 
 def ignore_hangups() -> None:
-    """A server outlives the terminal it was started from, and a reader that goes away ends nobody."""
+    """Ignore SIGHUP and SIGPIPE: a server outlives its terminal, and a client that disconnects must not end it."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Make sure that a repository has a server that answers: find it, or start it, however many do so at once."""
+"""Make sure that a repository has a server: find it or start it, even if many processes do so at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from brief.support.state_folder import prove_state
 START_SECONDS = 20.0
 SILENT_SECONDS = 10.0
 REACH_SECONDS = 1.2
-"""How long a holder that runs elsewhere may take until its socket is here."""
+"""How long the socket of a holder in another namespace may take to appear here."""
 
 STEP_SECONDS = 0.05
 RETRY_SECONDS = 0.3
@@ -34,11 +34,11 @@ STOP_SECONDS = 10.0
 
 
 class StartError(MajordomusError):
-    """A server was started and ended at once, and why."""
+    """A server was started and ended at once. The message says why."""
 
 
 class Ensured(NamedTuple):
-    """A server that answers, by its own word, whether it was started for this call, and why one outdated stays."""
+    """A server that answers: its status, whether this call started it, and why an outdated one was not replaced."""
 
     status: dict[str, Any]
     started: bool
@@ -46,12 +46,11 @@ class Ensured(NamedTuple):
 
 
 def ensure(here: Located) -> Ensured:
-    """Find the server that holds the repository, or start it. Of many who start one, one wins and all find it.
+    """Find the server of the repository, or start one. If several processes start one, one wins and all find it.
 
-    A holder that stays silent for 10 s is ended, once it is proven to be our server of this repository. One that is
-    outdated is replaced, unless it says what it is still needed for; the end of one that is ending is waited for.
-    Raises StartError with what the start said, or NoServerError where the holder is out of reach or may not be ended,
-    and where nothing answered in time.
+    A holder that is silent for 10 s is killed once it is proven to be our server of this repository. An outdated holder is
+    replaced unless it is still needed, and one that is ending is waited for. Raises StartError with what the started
+    process printed, and NoServerError if the holder is out of reach or must not be killed, or if none answered in time.
     """
     begun = time.monotonic()
     silent_until = begun + SILENT_SECONDS
@@ -84,13 +83,13 @@ def ensure(here: Located) -> Ensured:
 
 
 def ping(here: Located) -> tuple[dict[str, Any] | None, str]:
-    """What the holder says of itself, or None and why nobody who holds the repository answers."""
+    """The status of the lease holder, or None and why none answers."""
     status, why, _ = _ask_holder(here)
     return status, why
 
 
 def _ask_lasting_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
-    """As `_ask_holder`; the end of a holder that is ending by itself is waited for, and nobody holds then."""
+    """Like `_ask_holder`, but wait for the end of a holder that is ending; then there is none."""
     status, why, is_silent = _ask_holder(here)
     if status is None or not status.get("ends_because"):
         return status, why, is_silent
@@ -99,14 +98,14 @@ def _ask_lasting_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool
 
 
 def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
-    """What the holder says of itself, or None and why nobody who holds answers; and whether nothing was heard of it."""
+    """The status of the lease holder, or None and why none answers, and whether the holder was silent."""
     try:
         answer = fast.ask(here.common_dir, "GET", "/server", [("root", here.name)], seconds=PING_SECONDS)
         status = answer.json()
     except leases.NoServerError as fault:
         return None, str(fault), True
     except ValueError:
-        return None, "the answer is no JSON", True
+        return None, "the answer is not JSON", True
     declined = fast.why_declined(answer)
     if declined is not None:
         return None, clean(declined, 400), False
@@ -131,10 +130,10 @@ def _start(here: Located) -> subprocess.Popen[bytes]:
 
 
 def _environment(root: str) -> dict[str, str]:
-    """The caller's environment less what steers Python or git, or the repository decides, and less its own session's.
+    """The caller's environment without variables that steer Python or git, belong to its session, or lead into the repository.
 
-    A server answers for all sessions, and for longer than the folder lasts that it was started in. A config folder in the
-    repository is passed on, so that the server trusts nothing by it, as a command does; git is not given it.
+    A server answers for all sessions and may outlive the folder it was started in. A config folder inside the repository is
+    passed on, because the server must recognize it and trust nothing in it, as a command does. git does not receive it.
     """
     kept = ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME")
     named = environment_for(root) | {name: os.environ[name] for name in kept if name in os.environ}
@@ -142,7 +141,7 @@ def _environment(root: str) -> dict[str, str]:
 
 
 def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
-    """Raise what a start that ended said, unless it only found the lease taken."""
+    """Raise StartError with the output of a start that ended, unless it only found the lease taken."""
     if start.returncode in (0, HELD):
         return
     said = start.stderr.read().decode("utf-8", "replace") if start.stderr else ""
@@ -150,7 +149,7 @@ def _refuse_failed(start: subprocess.Popen[bytes]) -> None:
 
 
 def _refuse_out_of_reach(here: Located, *, waited: bool) -> None:
-    """Raise NoServerError where the holder runs elsewhere, say in another container, and cannot be asked from here."""
+    """Raise NoServerError if the holder runs elsewhere, such as in another container, and cannot be reached from here."""
     held = held_lock(here.common_dir)
     unreachable = why_out_of_reach(here.common_dir, held.value, waited=waited) if isinstance(held, Known) else None
     if unreachable is not None:
@@ -158,26 +157,26 @@ def _refuse_out_of_reach(here: Located, *, waited: bool) -> None:
 
 
 def _end_silent(here: Located, silence: str) -> None:
-    """End the holder; raises NoServerError where it is not proven to be our server."""
+    """Kill the silent holder. Raises NoServerError if it is not proven to be our server."""
     doubt = end_holder(here.common_dir)
-    if doubt is not None:  # it may just be ending by itself
+    if doubt is not None:  # it may be ending right now
         time.sleep(RETRY_SECONDS)
         doubt = end_holder(here.common_dir)
     if doubt is not None:
         raise NoServerError(
-            f"{silence}. Who holds {state_dir(here.common_dir)}/{LOCK} is not ended, since {doubt}; "
-            "lslocks names the process, for you to end"
+            f"{silence}. The process that holds {state_dir(here.common_dir)}/{LOCK} was not killed, because {doubt}; "
+            "lslocks names it, so that you can end it"
         )
 
 
 def _end_outdated(here: Located) -> str | None:
-    """Ask the holder to end if it is outdated and idle; None where it did, or another holds already, else why it stays."""
+    """Ask the holder to end if it is outdated and idle. Returns why it stays, or None if it ended or was replaced."""
     asked = {"root": here.name, "if_outdated": True}
     try:
         answer = fast.ask(here.common_dir, "POST", "/server/stop", [], asked, seconds=PING_SECONDS)
         told = answer.json()
     except (leases.NoServerError, ValueError):
-        return None  # it ends already, or hangs, which the next look tells
+        return None  # it is ending, or hangs, which the next round finds out
     if answer.status != 200:
         return clean(str(told.get("error")), 400)
     if told["outdated"]:
@@ -186,9 +185,9 @@ def _end_outdated(here: Located) -> str | None:
 
 
 def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:
-    """End the server of the repository and wait until it has; what it said of itself, None where none answers.
+    """End the server and wait until it has ended. Returns its last status, or None if there is no server.
 
-    Raises NoServerError where one that answers does not end, and where one holds and does not answer.
+    Raises NoServerError if it answers but does not end, or holds the lease but does not answer.
     """
     try:
         answer = fast.ask(here.common_dir, "POST", "/server/stop", [], {"root": here.name})

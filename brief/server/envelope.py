@@ -1,4 +1,4 @@
-"""What goes around every call over HTTP: who may ask, what marks each answer, and the bound of a body."""
+"""The outermost layer of HTTP: who may ask, the headers of every answer, and the bound of a body."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_GUESSING = (b"x-content-type-options", b"nosniff")
 
 
 class Envelope:
-    """Marks every answer with epoch, repository and lease, notes that somebody called, bounds bodies, and guards TCP."""
+    """Adds epoch, repository and lease to every answer, records calls, bounds bodies and guards TCP."""
 
     def __init__(self, app: ASGIApp, holder: Holder) -> None:
         self.app = app
@@ -51,12 +51,12 @@ class Envelope:
         if foreign is not None:
             await problem(403, foreign, "Foreign", USAGE)(scope, receive, marked)
             return
-        if b"local=true" not in scope["query_string"]:  # the question of another server, which keeps nobody alive
-            self.holder.called()
-        await self.holder.look_at_database()
-        # A question about the server itself is no work that its end would cut off.
+        if b"local=true" not in scope["query_string"]:  # asked by another server, which keeps none alive
+            self.holder.note_call()
+        await self.holder.end_if_database_lost()
+        # A question about the server itself does not count as work that its end would interrupt.
         counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
-        # What is asked for by HEAD is what GET would answer; uvicorn, which knows, keeps the body back.
+        # HEAD is answered like GET; uvicorn knows the method and withholds the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         with counted, delivering(delivery):
             try:
@@ -70,7 +70,7 @@ class Envelope:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """`receive` that gives up on a body over the bound, whatever length it was announced with."""
+    """A `receive` that refuses a body above the bound, whatever length was announced."""
     size = 0
 
     async def bounded() -> Message:
@@ -78,25 +78,25 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > MOST_BODY:
-            raise HTTPException(413, f"a body of more than {MOST_BODY:,} bytes is not read")
+            raise HTTPException(413, f"a body may have at most {MOST_BODY:,} bytes")
         return message
 
     return bounded
 
 
 def _why_foreign(scope: Scope) -> str | None:
-    """Why a call is not answered; the socket is the user's alone, while anybody's browser reaches the TCP port."""
+    """Why a call is refused, or None. Only the user reaches the socket, but any page in a browser reaches the TCP port."""
     if scope["client"] is None:
         return None
     headers = Headers(scope=scope)
     hosts = headers.getlist("host")
     if len(hosts) != 1 or hosts[0].partition(":")[0] not in LOCAL_HOSTS:
-        return "over TCP the host is 127.0.0.1 or localhost"
-    # A page of another origin that asks for an image or a script sends no Origin; browsers name its site instead.
+        return "over TCP the host must be 127.0.0.1 or localhost"
+    # A foreign page that requests an image or a script sends no Origin; browsers name its site in Sec-Fetch-Site.
     if headers.get("origin", f"http://{hosts[0]}") != f"http://{hosts[0]}" or not _is_own_page(headers):
-        return "pages of other origins are not answered"
+        return "requests from pages of other origins are refused"
     if scope["method"] not in ("GET", "HEAD"):
-        return "over TCP nothing is written; the socket in lease.json takes commands"
+        return "TCP answers only reads; send commands to the socket that lease.json names"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What one running server knows of itself: its lease, when it was last called, and whether it still holds."""
+"""The state of a running server: its lease, its last call, and whether it is superseded, outdated or ending."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class Holder:
-    """The holder of a lease, for as long as it serves. `root` is the checkout whose policy sets `server.*`."""
+    """The lease holder while it serves. `root` is the checkout whose policy sets `server.*`."""
 
     def __init__(
         self, lease: Lease, root: str, socket: Made, tcp: str | None, database: Database, lost: str | None = None
@@ -57,13 +57,13 @@ class Holder:
         self._tidy_from = self._called
         self._idle_seconds = 900.0
 
-    def called(self) -> None:
-        """Note that somebody asked."""
+    def note_call(self) -> None:
+        """Record the time of a call, which keeps the server from ending as idle."""
         self._called = time.monotonic()
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a call as under way."""
+        """Count a call as in progress while it is answered."""
         self.under_way += 1
         try:
             yield
@@ -71,16 +71,16 @@ class Holder:
             self.under_way -= 1
 
     def installed(self) -> list[list[str | int]]:
-        """The files that run here, as the lease names them."""
+        """The identities of the files that this process runs, for the lease."""
         return self._installation.recorded()
 
     @property
     def outdated(self) -> str | None:
-        """How what is installed differs from what runs here, None where it does not."""
+        """How the installed files differ from the running ones, or None if they do not."""
         return self._installation.outdated()
 
     def remarks(self) -> tuple[str, ...]:
-        """What every brief says of the server that composed it."""
+        """Sentences for every brief: that this server is outdated or ending, and what was lost."""
         outdated = self.outdated
         replaced = (
             () if outdated is None else (f"the server is {outdated}; majordomus serve ensure replaces it when idle",)
@@ -90,26 +90,26 @@ class Holder:
 
     @property
     def losses(self) -> tuple[str, ...]:
-        """What was stored and is lost, or lies aside in a damaged file, as whole sentences."""
+        """A sentence for each database that was lost, or kept aside because it was damaged."""
         return tuple(dict.fromkeys((*self._lost, *self._aside)))
 
     def _kept_aside(self) -> tuple[str, ...]:
         return kept_aside(self.lease.state_dir / DATABASE)
 
     def ends_idle(self) -> datetime:
-        """When this server ends if nobody calls."""
+        """When this server will end if nobody calls it."""
         return utc_now() + timedelta(seconds=self._called + self._idle_seconds - time.monotonic())
 
     @property
     def reason(self) -> str | None:
-        """Why what this server says is not the word of the lease holder; None while it holds."""
+        """Why this server is superseded, or None while it holds the lease."""
         if not self.is_superseded:
             return None
         lock = self.lease.state_dir / "lease.lock"
         return f"{lock} is no longer the file that epoch {self.lease.epoch} locked: it is superseded and writes nothing more"
 
     def identity(self, root: str) -> AnsweredBy:  # noqa: ARG002 - the asker's checkout is not who answers
-        """Who composed a brief."""
+        """The `answered_by` of a brief composed here."""
         return AnsweredBy(
             kind="superseded" if self.is_superseded else "lease-holder",
             pid=self.pid,
@@ -121,30 +121,30 @@ class Holder:
 
     @property
     def lease_state(self) -> Literal["holds", "superseded"]:
-        """Whether what it says is the word of the lease holder, in one word."""
+        """The state of the lease as one word."""
         return "superseded" if self.is_superseded else "holds"
 
     @property
     def is_superseded(self) -> bool:
-        """Whether the lease was proven to be lost, looked at anew until it is; once so, always so."""
+        """Whether the lease is proven lost. Checked at every access until it is; a lost lease never comes back."""
         if self.superseded_since is None and self.lease.is_lost():
             self.superseded_since = time.monotonic()
             log.warning("superseded", extra={"epoch": self.lease.epoch})
         return self.superseded_since is not None
 
     def refuse_if_superseded(self) -> None:
-        """Raise SupersededError where this server may write nothing more."""
+        """Raise SupersededError if this server must no longer write."""
         if self.reason is not None:
             raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
         refuse_if_superseded()
 
     @property
     def ends_because(self) -> str | None:
-        """Why this server ends although it still holds, None where it does not: what it stores would be lost."""
+        """Why this server is ending although it holds the lease, or None. A lost database is the only reason."""
         return None if self.is_superseded else self._database.find_loss()
 
-    async def look_at_database(self) -> None:
-        """End where the database is no longer what was stored; every call looks, so that none is answered without a word."""
+    async def end_if_database_lost(self) -> None:
+        """Start to end if the database was lost. Every call checks this, so that no answer hides a loss."""
         if self._database.is_touched():
             await in_thread(self._database.examine)
         loss = self._database.lost
@@ -163,27 +163,29 @@ class Holder:
             )
 
     async def watch(self, service: RepositoryService) -> None:
-        """Every 10 s look whether the lease is still ours, tend the board, and end when nobody needs us."""
+        """Check the lease, look after the board and end if unneeded, every 10 seconds."""
         while not self.ending.is_set():
             await asyncio.sleep(TICK_SECONDS)
             try:
                 await self.tick(service)
             except Exception:
-                log.exception("the look failed; the next is taken all the same")
+                log.exception("a check failed; the next one follows")
 
     async def tick(self, service: RepositoryService) -> None:
-        """One look."""
+        """Run one round of checks."""
         if not self._made.is_there():
-            log.warning("ending", extra={"reason": f"{self.socket} is no longer ours, so nobody finds this server"})
+            log.warning(
+                "ending", extra={"reason": f"{self.socket} is no longer ours, so no client can find this server"}
+            )
             self.ending.set()
             return
         self._aside = self._kept_aside()
         self._database.tighten()
-        await self.look_at_database()
+        await self.end_if_database_lost()
         if self.ending.is_set():
             return
         if self.is_superseded:
-            # In a repository that was moved it is still the lock that the next server needs.
+            # If the repository was moved, this is still the lock that the next server needs.
             self.lease.free()
         else:
             await self._keep(service)
@@ -195,20 +197,22 @@ class Holder:
             self.ending.set()
 
     async def _keep(self, service: RepositoryService) -> None:
-        """Keep what only the holder may write: the word of who holds, and the board; and tidy up every hour.
+        """Do what only the lease holder may do: renew lease.json, look after the board, and tidy up every hour.
 
-        Where the clock was set back, what it archived while it was ahead comes back at once.
+        Tidying also follows a clock that was set back, to bring back what was archived too early.
         """
         try:
             self.lease.note_database(self._database.generation, self._database.generation_in_file)
             if self.lease.renew():
-                log.warning("lease.json was changed by others and is written anew", extra={"epoch": self.lease.epoch})
+                log.warning(
+                    "lease.json was changed by someone else and is written again", extra={"epoch": self.lease.epoch}
+                )
             await in_thread(lambda: tend(service))
             if time.monotonic() >= self._tidy_from or service.clock.has_gone_back():
                 self._tidy_from = time.monotonic() + TIDY_SECONDS
                 await in_thread(lambda: tidy(service))
         except (MajordomusError, OSError) as fault:
-            log.warning("not kept", extra={"reason": str(fault)})
+            log.warning("housekeeping failed", extra={"reason": str(fault)})
 
     def _is_unneeded(self, service: RepositoryService) -> bool:
         now = time.monotonic()

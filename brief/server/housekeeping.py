@@ -1,7 +1,8 @@
-"""What a server does for its board at every look, and what it puts away once an hour.
+"""The regular work of a server: what it does for its board every 10 seconds, and what it tidies up once an hour.
 
-It notes who is silent, closes what has ended, stores who was heard, hands over locks whose session was succeeded, and tells
-who waits for a bug-dep that was set to done in a file. It puts away notices whose time is over, and what sessions saw that are long gone.
+Every 10 seconds it marks silent sessions, closes ended ones, stores when they were heard, hands over locks to successors, and
+informs the sessions that wait for a bug-dep that was set to done in its file. Every hour it archives expired notices, and
+removes leftovers and the read receipts of sessions that ended long ago.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 def tend(service: RepositoryService) -> None:
-    """One look at every open episode; raises MajordomusError where the board cannot be written."""
+    """Look after every open episode. Raises MajordomusError if the board cannot be written."""
     board = service.board
     board.note_silence(service.now())
     service.end_lost()
@@ -40,9 +41,9 @@ def tend(service: RepositoryService) -> None:
 
 
 def tidy(service: RepositoryService) -> None:
-    """Put away what is over, for every checkout by its own policy; one that cannot be accessed costs no other.
+    """Archive and remove what is over, in every checkout by its own policy. One that fails does not affect the others.
 
-    Checkouts that have their folders and settings in common are tidied once.
+    Checkouts with the same folders and settings are tidied once.
     """
     state_dir, now = service.context.state_dir, service.now()
     prune_seen(state_dir, now)
@@ -66,5 +67,5 @@ def tidy(service: RepositoryService) -> None:
             hand_over_notices(service, request.notice_folders)
             tell_fixes(service, query)
         except MajordomusError as fault:
-            log.warning("not tidied", extra={"root": checkout.root, "reason": str(fault)})
+            log.warning("a checkout was not tidied", extra={"root": checkout.root, "reason": str(fault)})
     service.clock.believe()

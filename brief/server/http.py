@@ -1,6 +1,6 @@
-"""The capabilities as HTTP below `/api/v1`: each call is read, checked, answered and rendered by its declaration.
+"""HTTP below `/api/v1`: every call is parsed, checked, answered and rendered by the declaration of its capability.
 
-Every fault is a sentence. An unknown parameter is refused by its name with 400.
+Every error is a sentence. An unknown parameter is refused by name with 400.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ log = logging.getLogger(__name__)
 
 
 class Form(NamedTuple):
-    """How an answer is rendered: as JSON or as text, with lines broken at `width` columns where that is given."""
+    """How an answer is rendered: as JSON, or as text with lines wrapped at `width` columns, if given."""
 
     is_text: bool = False
     width: int | None = None
 
 
 def build(service: RepositoryService, holder: Holder, capabilities: Sequence[Capability]) -> ASGIApp:
-    """The application that answers for the capabilities."""
+    """The ASGI application for these capabilities."""
     return Envelope(Application(service, holder, capabilities), holder)
 
 
 class Application:
-    """Answers each call by the capability of its method and path."""
+    """Routes each call to the capability of its method and path."""
 
     def __init__(self, service: RepositoryService, holder: Holder, capabilities: Sequence[Capability]) -> None:
         self.service = service
@@ -100,7 +100,7 @@ class Application:
 
     def _declined(self, request: Request, fault: HTTPException) -> Response:
         kind = "NoRoute" if fault.status_code in (404, 405) else "UsageError"
-        said = f"{request.method} {request.url.path}: {fault.detail}; what there is stands in {DESCRIPTION}"
+        said = f"{request.method} {request.url.path}: {fault.detail}; {DESCRIPTION} lists all routes"
         answer = problem(fault.status_code, said, kind, USAGE)
         if fault.status_code == 405:
             methods = set(self.routes.get(request.url.path, {"GET"}))
@@ -123,7 +123,7 @@ class Application:
 
 
 async def _read(request: Request, capability: Capability) -> tuple[Mapping[str, Any], Form]:
-    """The input of a call and the form of its answer, not yet checked; raises UsageError, HTTPException."""
+    """The input of a call, not yet checked, and the form of its answer. Raises UsageError, HTTPException."""
     pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="replace")
     form = Form()
     if capability.output is not Rendered:
@@ -132,21 +132,23 @@ async def _read(request: Request, capability: Capability) -> tuple[Mapping[str, 
     if capability.http.method == "GET":
         return _fields(pairs, capability.input), form
     if pairs:
-        raise UsageError(f"{pairs[0][0]} is no parameter of the query; {request.url.path} takes its input in the body")
+        raise UsageError(
+            f"{pairs[0][0]} is not a parameter of the query; {request.url.path} takes its input in the body"
+        )
     return _body(await request.body(), request, capability.input), form
 
 
 def _form(query: Mapping[str, str], path: str) -> Form:
     name, width = query.get("format", "json"), query.get("width")
     if name not in ("json", "text"):
-        raise UsageError(f"{path}: format is json or text, not {name}")
+        raise UsageError(f"{path}: format {name} is unknown; choose from json, text")
     if width is not None and not (width.isascii() and width.isdigit() and int(width[:6]) <= MOST_WIDTH):
-        raise UsageError(f"{path}: width is a number of columns, at most {MOST_WIDTH}, not {width}")
+        raise UsageError(f"{path}: width {width} is not a whole number from 0 to {MOST_WIDTH:,}")
     return Form(name == "text", None if width is None else int(width))
 
 
 def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[str, Any]:
-    """The query by name: a field that holds several values has them all, any other the last one."""
+    """The query by name. A field that may be repeated gets all its values, any other the last one."""
     fields = fields_of(model)
     given: dict[str, Any] = {}
     for name, value in pairs:
@@ -161,18 +163,18 @@ def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[st
 def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str, Any]:
     known = ", ".join(fields_of(model))
     if not content:
-        raise UsageError(f"{_describe_request(request)}: a body is missing; known are {known}")
+        raise UsageError(f"{_describe_request(request)}: the body is missing; it takes {known}")
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
     try:
         document = json.loads(content) if is_json else None
     except json.JSONDecodeError as fault:
         raise UsageError(
-            f"{_describe_request(request)}: the body is no JSON ({fault.msg} at character {fault.pos})"
+            f"{_describe_request(request)}: the body is not JSON ({fault.msg} at character {fault.pos})"
         ) from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{_describe_request(request)}: there was an error parsing the body") from None
+        raise UsageError(f"{_describe_request(request)}: the body cannot be parsed") from None
     if not isinstance(document, dict):
-        raise UsageError(f"{_describe_request(request)}: the body is no JSON object sent as application/json")
+        raise UsageError(f"{_describe_request(request)}: the body is not a JSON object sent as application/json")
     return document
 
 
@@ -193,9 +195,9 @@ def _sentence(name: str, why: str, given: Mapping[str, Any], known: Sequence[str
     if name not in known:
         nearest = difflib.get_close_matches(name, known, 1)
         return f"unknown parameter {name}; " + (
-            f"did you mean {nearest[0]}?" if nearest else "known are " + ", ".join(known)
+            f"did you mean {nearest[0]}?" if nearest else "choose from " + ", ".join(known)
         )
-    return f"{name} {why}" if name in given else f"{name} is missing; known are " + ", ".join(known)
+    return f"{name} {why}" if name in given else f"{name} is missing; the input takes " + ", ".join(known)
 
 
 # ---------------------------------------------------------------- the answer
@@ -215,6 +217,6 @@ def _rendered(capability: Capability, answer: Wire, form: Form) -> Response:
 
 
 def _read_headers(capability: Capability, answer: Wire, *, in_full: bool) -> dict[str, str]:
-    """Whether all was read, and the exit code of a command that is strict about it."""
+    """Headers that say whether everything was read, and the exit code under `--strict`."""
     code = capability.strict.exit_code(answer) if capability.strict is not None else ANSWERED
     return {"majordomus-read": "in-full" if in_full else "in-part", "majordomus-strict": str(code)}

@@ -1,4 +1,4 @@
-"""The last line of each checkout, kept where a status line finds it when no server answers."""
+"""The last line of each checkout and session, stored for a status line that finds no server."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ KEPT_DAYS = 14
 TIDY_SECONDS = 60.0
 
 _LINE = re.compile(r"(primary|worktree-[^/~]+)(?:~([^/]+))?", re.DOTALL)
-"""A line's file: its checkout, and its session where it has one."""
+"""The name of a line's file: the checkout, and the session if the line is a session's."""
 
 _HALF_WRITTEN = re.compile(r"\.[0-9]+-[0-9]+\.tmp")
 _number = itertools.count()
 
 
 class LineKeeper:
-    """Keeps at most one line for each checkout that git lists and each open session, of which `is_open` tells.
+    """Stores at most one line for each checkout that git lists and for each open session (`is_open`).
 
-    A line is written when it has changed, and otherwise only its time, not more often than every few seconds.
+    A line is written when it changes. An unchanged line is written again every few seconds, for its time.
     """
 
     def __init__(self, folder: Path, is_open: Callable[[str], bool]) -> None:
@@ -42,14 +42,14 @@ class LineKeeper:
         self._files: dict[str, str] = {}
 
     def prepare(self) -> None:
-        """Make the folder; raises UnprovenError where what is there is not the user's own, OSError."""
+        """Create the folder. Raises OSError, and UnprovenError if something in its place is not the user's own."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         os.close(open_folder(str(self._folder), tighten=True))
 
     def keep(self, request: RequestContext, brief: Brief) -> None:
-        """Keep the line of a brief just composed; a line that cannot be kept costs nobody an answer.
+        """Store the line of a newly composed brief. A failure is ignored, since the answer matters more.
 
-        What was composed for a session that is not open here is the line of its checkout.
+        The line for a session that is not open here is stored as the line of its checkout.
         """
         session = request.query.session
         if session is not None and not is_plain(session):
@@ -66,7 +66,7 @@ class LineKeeper:
             self._leave_one(session, path, folder)
 
     def _leave_one(self, session: str | None, path: str, folder: int) -> None:
-        """Remove the line that a session has in the checkout that it left."""
+        """Remove the line of a session in the checkout that it left."""
         if session is None:
             return
         before = self._files.get(session)
@@ -76,16 +76,16 @@ class LineKeeper:
             os.unlink(os.path.basename(before), dir_fd=folder)
 
     async def keep_tidy(self, common_dir: str) -> None:
-        """Tidy once a minute, for as long as the server lives."""
+        """Tidy once a minute for as long as the server runs."""
         while True:
             with contextlib.suppress(OSError, SupersededError):
                 self.tidy(common_dir)
             await asyncio.sleep(TIDY_SECONDS)
 
     def tidy(self, common_dir: str) -> None:
-        """Remove the lines of checkouts that git no longer lists and of sessions that are not open, and old ones.
+        """Remove old lines, and those of sessions that are not open or of checkouts that git no longer lists.
 
-        Only files with a name of ours are removed. Raises OSError where the folders cannot be listed: then nothing is.
+        Only files with our names are removed. Raises OSError if the folders cannot be listed; then nothing is removed.
         """
         listed = {"primary", *(f"worktree-{name}" for name in _linked(common_dir))}
         with _opened(self._folder) as folder:
@@ -97,7 +97,7 @@ class LineKeeper:
         self._files = {session: path for session, path in self._files.items() if self._is_open(session)}
 
     def _unwanted(self, folder: int, listed: set[str]) -> list[str]:
-        """The files of ours that are no longer needed; of one session's lines all but the newest."""
+        """The names of our files that are no longer needed, such as all but the newest line of a session."""
         unwanted, newest = [], dict[str, tuple[float, str]]()
         oldest = time.time() - KEPT_DAYS * 86_400
         for name in os.listdir(folder):
@@ -121,7 +121,7 @@ def _age(name: str, folder: int) -> float:
 
 
 def _linked(common_dir: str) -> list[str]:
-    """The names of the linked work trees; raises OSError where they cannot be listed."""
+    """The names of the linked work trees. Raises OSError if they cannot be listed."""
     try:
         return os.listdir(f"{common_dir}/worktrees")
     except FileNotFoundError:
@@ -130,7 +130,7 @@ def _linked(common_dir: str) -> list[str]:
 
 @contextlib.contextmanager
 def _opened(folder: Path) -> Iterator[int]:
-    """The folder, proven at each use: it may have been swapped since it was made. Raises UnprovenError, OSError."""
+    """A descriptor of the folder, proven at every use, since it may have been swapped. Raises UnprovenError, OSError."""
     descriptor = open_folder(str(folder))
     try:
         yield descriptor
@@ -139,7 +139,7 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 def _put(folder: int, name: str, text: str) -> None:
-    """By rename and with no fsync: after a crash an older line is as good, with its own age."""
+    """Write by rename and without fsync: after a crash an older line, shown with its age, is good enough."""
     refuse_if_superseded()
     beside = f".{os.getpid()}-{next(_number)}.tmp"
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FILE, 0o600, dir_fd=folder)

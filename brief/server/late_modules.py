@@ -1,4 +1,4 @@
-"""The modules that are loaded when they are first needed, which would delay the first answer of a server."""
+"""Modules that a server loads only after its first answer, which they would delay."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from brief.sections.readers import load_reader
 from brief.support.daemon_threads import in_thread
 
 LATE_SECONDS = 2.0
-"""How long after its start a server loads them: who started it has its answer by then."""
+"""How long after its start a server loads them. By then the client that started it has its answer."""
 
 _LATE = ("wcwidth", "yaml")
 
 
 async def load_rest() -> None:
-    """Load them all: a server outlives the files that it was started from, and must not need them later."""
+    """Load them all: an upgrade may remove their files while the server runs, so it must not need them later."""
     await asyncio.sleep(LATE_SECONDS)
     await in_thread(_load)
 

@@ -1,8 +1,7 @@
-"""The lease of a repository: an exclusive flock for the life of the process, and a file that says who holds it.
+"""The lease of a repository: an exclusive flock for the life of the process, and a file that names the holder.
 
-The kernel frees the lock however the process ends, so no pid is trusted. The file is for readers: it is written by
-rename, and its epoch only ever grows. The lock file itself names the process that locked it: the lease file may be that
-of the one before.
+The kernel frees the lock however the process ends, so no pid has to be trusted. `lease.json` is for readers; it is replaced by
+rename, and its epoch only grows. The lock file also names its holder, because `lease.json` may still be the previous one's.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 DATABASE = "majordomus.db"
 LOCK_TRIES = 3
 RETRY_SECONDS = 0.01
-"""Who only asks whether the lock is held (`held_lock`) holds it for a moment."""
+"""The pause between tries. A process that only checks the lock (`held_lock`) holds it for a moment itself."""
 
 
 class HeldError(ConflictError):
@@ -47,13 +46,13 @@ class HeldError(ConflictError):
 
 
 class LeaseError(MajordomusError):
-    """No lease can be held in this repository, and why."""
+    """The lease of this repository cannot be taken. The message says why."""
 
 
 class Lease:
-    """The right to be the server of a repository, as long as `is_ours` says so.
+    """The right to be the server of a repository, for as long as `is_ours` is true.
 
-    `noted` is what the last holder, and then this one, noted about the database.
+    `noted` is what the previous holder, and later this one, recorded about the database.
     """
 
     def __init__(self, common_dir: str, descriptor: int, epoch: int, noted: LockRecord = NOTHING_NOTED) -> None:
@@ -68,7 +67,7 @@ class Lease:
 
     @classmethod
     def take(cls, common_dir: str, now: datetime) -> Lease:
-        """Take the lease; raises HeldError where somebody has it, LeaseError where nobody can."""
+        """Take the lease. Raises HeldError if another process holds it, and LeaseError if it cannot be taken at all."""
         folder = Path(state_dir(common_dir))
         try:
             make_state(str(folder))
@@ -76,21 +75,21 @@ class Lease:
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except UnprovenError as fault:
-            raise LeaseError(f"no server can be held: {fault}") from fault
+            raise LeaseError(f"no server can run: {fault}") from fault
         except OSError as fault:
-            raise LeaseError(f"no server can be held: {folder} cannot be written ({fault.strerror})") from fault
+            raise LeaseError(f"no server can run: {folder} cannot be written ({fault.strerror})") from fault
         last = max(_last_epoch(common_dir), stored_epoch(folder / DATABASE))
         if last >= MOST_EPOCH:
             os.close(descriptor)
             raise LeaseError(
-                f"no server can be held: {folder / DATABASE} names epoch {last}, which no clock ever gave; move it away"
+                f"no server can run: {folder / DATABASE} names epoch {last}, which no clock ever gave; move it away"
             )
         return cls(common_dir, descriptor, max(last + 1, int(now.timestamp() * 1000)), noted)
 
     def publish(
         self, socket: Path, tcp: str | None, since: datetime, installed: Sequence[Sequence[str | int]] = ()
     ) -> None:
-        """Say who holds the lease, where it answers, and which files it runs from (`Installation.recorded`)."""
+        """Write who holds the lease, its addresses, and the files it runs (`Installation.recorded`)."""
         record = {
             "schema": LEASE_SCHEMA,
             "epoch": self.epoch,
@@ -107,13 +106,13 @@ class Lease:
         self._write()
 
     def note_database(self, generation: int, in_file: int) -> None:
-        """Note in the lock, for the next holder, the generation of the database, and that in its file. Raises OSError."""
+        """Record in the lock file, for the next holder, the generation of the database, and that in its file. Raises OSError."""
         self._note(LockRecord(had_database=True, generation=generation, in_file=in_file))
 
     def note_loss(self, at: datetime, reason: str) -> Loss:
-        """Note in the lock that the database was lost, for the next holder. Later calls keep the first moment.
+        """Record in the lock file, for the next holder, that the database was lost. Later calls keep the first time.
 
-        Returns what is noted. Raises OSError.
+        Returns what was recorded. Raises OSError.
         """
         loss = Loss(at if self.noted.loss is None else self.noted.loss.at, reason)
         self._note(self.noted._replace(loss=loss))
@@ -125,7 +124,7 @@ class Lease:
         self.noted = noted
 
     def renew(self) -> bool:
-        """Write the file again where it is no longer ours; only for the holder of the lock, who alone may. Raises OSError."""
+        """Write lease.json again if it is no longer ours. Only the holder of the lock may call this. Raises OSError."""
         if self._file is None or self._file.is_there():
             return False
         self._write()
@@ -137,30 +136,30 @@ class Lease:
         self._file = Made.at(path)
 
     def is_ours(self) -> bool:
-        """Whether the lock that the path names is proven to be the one we hold: nothing is written where it is not."""
+        """Whether the file at the lock's path is proven to be the one we hold. If it is not, nothing may be written."""
         return self._descriptor is not None and isinstance(locked_file(self._descriptor, self._lock_path), Known)
 
     def is_lost(self) -> bool:
-        """Whether it is proven that we hold the lease no more; a file that cannot be accessed proves nothing."""
+        """Whether the lease is proven lost. A file that cannot be accessed proves nothing."""
         return self._descriptor is None or locked_file(self._descriptor, self._lock_path) is ABSENT
 
     def free(self) -> None:
-        """Free the lock, so that another can take it; whoever does this writes nothing more."""
+        """Free the lock for the next server. After this, nothing may be written."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     def release(self) -> None:
-        """Withdraw the file, if it is still ours, and free the lock."""
+        """Remove lease.json if it is still ours, and free the lock."""
         if self._file is not None:
             self._file.remove()
         self.free()
 
 
 def _named_lock(path: Path) -> tuple[int, LockRecord]:
-    """A locked descriptor of the file, which names this process from now on; and what the last holder noted in it.
+    """Lock the file and write this process into it. Returns its descriptor and what the previous holder recorded.
 
-    Raises OSError, and then nothing is locked.
+    If it raises OSError, nothing is locked.
     """
     descriptor = _lock(path)
     try:
@@ -173,23 +172,23 @@ def _named_lock(path: Path) -> tuple[int, LockRecord]:
 
 
 def _name_process(descriptor: int, noted: LockRecord) -> None:
-    """Write into the lock who holds it, and what it notes about the database.
+    """Write the holder, and what it records about the database, into the lock file.
 
-    One write replaces the whole record, and needs no more space than the longest record did: it must not be lost when
-    this process is killed, or the disk is full.
+    One write replaces the whole record and never needs more space than the longest one did, so that no record is lost if
+    this process is killed or the disk is full.
     """
     record = json.dumps(own_process() | noted.as_json()).encode()
     os.pwrite(descriptor, record.ljust(os.fstat(descriptor).st_size), 0)
 
 
 def own_process() -> dict[str, Any]:
-    """What `recorded_process` tells this process by, and `fastpath/reach.py` where it runs."""
+    """The identity of this process: what `recorded_process` compares, and its mount namespace for `fastpath/reach.py`."""
     mounts = mount_namespace()
     return describe_process(os.getpid()) | {"mount_namespace": mounts.value if isinstance(mounts, Known) else None}
 
 
 def _lock(path: Path) -> int:
-    """An exclusively locked descriptor of the file that lies at `path` at the end; raises BlockingIOError if it is held."""
+    """An exclusively locked descriptor of the file that is at `path` in the end. Raises BlockingIOError if it is held."""
     while True:
         descriptor = open_file(str(path), flags=os.O_RDWR | os.O_CREAT)
         try:
@@ -203,11 +202,11 @@ def _lock(path: Path) -> int:
         os.close(descriptor)
         if isinstance(named, Unknown):
             raise OSError(errno.EIO, named.reason)
-        # The file was replaced between opening and locking: what we hold guards nothing, and it is tried again.
+        # The file was replaced between opening and locking, so this lock guards nothing. Try again.
 
 
 def _flock(descriptor: int) -> None:
-    """Lock an open file exclusively; raises BlockingIOError where it stays held."""
+    """Lock an open file exclusively. Raises BlockingIOError if it stays held."""
     for _ in range(LOCK_TRIES - 1):
         with contextlib.suppress(BlockingIOError):
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -216,7 +215,7 @@ def _flock(descriptor: int) -> None:
 
 
 def locked_file(descriptor: int, path: Path) -> Reading[os.stat_result]:
-    """The file at `path`, links not followed, where it is the one that is open; absent where that is another or none."""
+    """The file at `path`, not following links, if it is the open one. Absent if it is another file or none."""
     try:
         opened, named = os.fstat(descriptor), os.stat(path, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,8 @@
-"""The process that holds a lease, proven before it is sent a signal: a file that names a process proves nothing.
+"""Proves which process holds a lease before sending it a signal. A file that names a process proves nothing.
 
-It is our server of this very git folder only where all of this is so: it has our uid, start and boot are those that the lock
-file names, its own command line is that of a server, and the kernel says that a descriptor of it holds the lock of this
-lock file. A signal goes through a pidfd, opened before the proof, so that the number cannot come to be another's.
+A process counts as our server of this git folder only if all of this holds: its uid is ours, its start time and boot id are those
+in the lock file, its command line is a server's, and the kernel says that one of its descriptors holds the lock. The signal
+goes through a pidfd that is opened before the proof, so that the pid cannot be reused in between.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 SERVER = b"brief.server"
-"""The module that a server which was started by itself runs; the git folder is its first word."""
+"""The module of a server that a command started. Its first argument is the git folder."""
 
 RUN = (b"serve", b"run")
-"""The words by which a person starts one in the foreground."""
+"""The words with which a person starts a server in the foreground."""
 
 
 def end_holder(common_dir: str) -> str | None:
-    """Kill the server that holds the lease; None where it was, or nobody holds it any more, else why nobody was ended."""
+    """Kill the server that holds the lease. Returns why it was not killed, or None if nobody holds the lease any more."""
     found = open_holder(common_dir)
     if isinstance(found, Unknown):
         return found.reason
@@ -43,10 +43,7 @@ def end_holder(common_dir: str) -> str | None:
 
 
 def open_holder(common_dir: str) -> Reading[int]:
-    """A pidfd of the process that holds the lease, if it is proven to be our server; whoever asks closes it.
-
-    Absent where nobody holds the lease.
-    """
+    """A pidfd of the lease holder, if it is proven to be our server. The caller closes it. Absent if nobody holds the lease."""
     held = held_lock(common_dir)
     if not isinstance(held, Known):
         return held
@@ -73,7 +70,7 @@ def open_holder(common_dir: str) -> Reading[int]:
 
 
 def _doubt(pid: int, holder: dict[str, Any], common_dir: str) -> str | None:
-    """What keeps the process from being proven; raises OSError and ValueError where it cannot be accessed."""
+    """Why the process is not proven to be our server, or None. Raises OSError or ValueError if it cannot be examined."""
     if recorded_process(holder) != Known(pid):
         return f"pid {pid}, which the lock file names, is not the process that wrote it"
     if not _is_of_user(pid):
@@ -86,7 +83,7 @@ def _doubt(pid: int, holder: dict[str, Any], common_dir: str) -> str | None:
 
 
 def _is_of_user(pid: int) -> bool:
-    """Whether all four uids of a process (real, effective, saved, of files) are ours."""
+    """Whether all four uids of a process (real, effective, saved, file system) are ours."""
     with open(f"/proc/{pid}/status", "rb") as file:
         line = next(line for line in file.read().splitlines() if line.startswith(b"Uid:"))
     return {int(uid) for uid in line.split()[1:]} == {os.geteuid()}
@@ -107,7 +104,7 @@ def _holds(pid: int, path: str) -> bool:
     """Whether a descriptor of the process holds the exclusive flock of the file at `path` (proc_pid_fdinfo(5))."""
     lock = os.stat(path, follow_symlinks=False)
     for name in os.listdir(f"/proc/{pid}/fd"):
-        with contextlib.suppress(FileNotFoundError):  # closed since
+        with contextlib.suppress(FileNotFoundError):  # closed in the meantime
             if os.path.samestat(os.stat(f"/proc/{pid}/fd/{name}"), lock):
                 with open(f"/proc/{pid}/fdinfo/{name}", "rb") as file:
                     locks = [line.split() for line in file.read().splitlines() if line.startswith(b"lock:")]

@@ -1,4 +1,4 @@
-"""The log of a server: one JSON object a line, rotated, and written again where somebody removed the file."""
+"""The log of a server: one JSON object per line, rotated, and reopened if someone removed the file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "ta
 
 
 class JsonLines(logging.Formatter):
-    """A record as one JSON object: when, level, logger, event, and every extra field by its name."""
+    """Formats a record as one JSON object: time, level, logger, event, and every extra field by name."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, whatever the message holds."""
+        """The record as one line, whatever the message contains."""
         told = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -38,24 +38,24 @@ class JsonLines(logging.Formatter):
 
 
 class LastingFileHandler(logging.handlers.RotatingFileHandler):
-    """A rotating log that opens its file anew where the one it writes to was removed or replaced."""
+    """A rotating log that reopens its file if the one it writes to was removed or replaced."""
 
     def _open(self) -> TextIOWrapper:
-        """Open the file, following no link; it is the user's alone, whatever the umask."""
+        """Open the file without following links, readable by the user alone whatever the umask."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         descriptor = open_file(self.baseFilename, flags=flags)
         os.fchmod(descriptor, 0o600)
         return open(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record to the file that the path names now."""
+        """Write the record to the file that is at the path now."""
         if self.stream is not None and not _is_named(self.stream.fileno(), self.baseFilename):
             with contextlib.suppress(OSError):
                 self.close()
-        super().emit(record)  # opens the path anew where nothing is open, and raises nothing where it cannot
+        super().emit(record)  # reopens the path if necessary, and raises nothing
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the standard library's name
-        """Whether the file is full, and this process may still rename the files of its repository."""
+        """Whether the file is full and this process still holds the lease, so that it may rename files."""
         try:
             refuse_if_superseded()
         except SupersededError:
@@ -71,13 +71,13 @@ def _is_named(descriptor: int, path: str) -> bool:
 
 
 def log_to(path: Path | None) -> None:
-    """Send what is logged to a rotated file, or to standard error where there is none."""
+    """Log to a rotated file, or to standard error without a path."""
     handler = _file_handler(path) if path is not None else logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-    # What could not be logged is not worth a traceback in a place where nobody reads.
+    # A failure to log is not worth a traceback that nobody would read.
     logging.raiseExceptions = False
 
 

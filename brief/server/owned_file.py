@@ -1,4 +1,4 @@
-"""Files that this process made: removed only where they are still the ones it made."""
+"""Files that this process created, which it removes only if they are still its own."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 
 class Made(NamedTuple):
-    """A file known by its inode and the time it was written: a freed inode is given out again at once."""
+    """A file identified by inode and modification time, since a freed inode is soon reused."""
 
     path: Path
     found: os.stat_result
 
     @classmethod
     def at(cls, path: Path) -> Made:
-        """Remember what lies at `path` now as ours."""
+        """Remember the file at `path` as ours."""
         return cls(path, path.lstat())
 
     def remove(self) -> None:
-        """Remove the file if it is still the one we made."""
+        """Remove the file if it is still ours."""
         with contextlib.suppress(OSError):
             if self.is_there():
                 self.path.unlink()
 
     def is_there(self) -> bool:
-        """Whether what lies at `path` now is still the file we made."""
+        """Whether the file at `path` is still ours."""
         try:
             now = self.path.lstat()
         except OSError:

@@ -1,4 +1,4 @@
-"""How a call that is not answered is refused: one JSON object with a sentence, its kind, and a command's exit code."""
+"""The response to a call that is refused: a JSON object with a sentence, its kind, and an exit code for the command."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from brief.core.text.sanitize import clean
 
 
 def problem(status: int, error: str, kind: str, exit_code: int) -> Response:
-    """The refusal with a status."""
+    """A refusal with this HTTP status."""
     return json_response(Problem(error=clean(error, 2_000), kind=kind, exit_code=exit_code), status)
 
 
 def json_response(answer: Wire, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """An answer as JSON that no terminal is steered by."""
+    """An answer as JSON without characters that control a terminal."""
     return Response(json_document(answer), status, media_type="application/json", headers=headers)

@@ -1,7 +1,7 @@
-"""What became of an answer: whether its client has read it, as far as the kernel tells.
+"""Tells from the kernel whether a client has read an answer.
 
-The client sends nothing for it. One that closes its end with something unread resets the connection, one that has read all
-ends it in order, and how much lies unread in a Unix socket can be asked.
+The client sends no confirmation. But if it closes its end with data unread, the connection is reset; if it has read everything, the
+connection ends in order; and the kernel knows how much is unread in a Unix socket.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
 WATCHED_SECONDS = 2.5
-"""How long an answer is watched: longer than any hook lives."""
+"""How long an answer is watched: longer than any hook runs."""
 
 _FIRST_PAUSE_SECONDS = 0.0005
 _MOST_PAUSE_SECONDS = 0.1
 
 
 class Receipt:
-    """What becomes of the answer to one call; only one with status 200 tells anybody anything."""
+    """Whether the answer to one call was read. Only answers with status 200 matter."""
 
     def __init__(self, scope: Scope) -> None:
         self._connection: Connection | None = (scope.get("extensions") or {}).get(EXTENSION)
@@ -42,11 +42,11 @@ class Receipt:
         self._was_closed = False
 
     def begin(self, status: int) -> None:
-        """The answer begins."""
+        """Note the status with which the answer starts."""
         self._is_answer = status == 200 and not self._is_head
 
     def watch(self) -> None:
-        """Hold the socket from right before the last part is written, since the connection may be closed behind it."""
+        """Duplicate the socket just before the last part is written, because the connection may be closed right after it."""
         if self._connection is None or not self._is_answer:
             return
         self._was_closed = True
@@ -55,7 +55,7 @@ class Receipt:
             self._was_closed = isinstance(closed_in_order(self._socket), Known)
 
     async def reached(self) -> Reached:
-        """Whether the client read the whole answer. Waits for it for a while where something depends on it."""
+        """Whether the client read the whole answer. Waits up to 2.5 s for that."""
         if self._socket is None or self._connection is None:
             return Reached.UNREAD if self._was_closed else Reached.DOUBT
         try:
@@ -67,31 +67,31 @@ class Receipt:
 async def _watched(connection: Connection, ours: socket.socket) -> Reached:
     has_ended = False
     for pause in _pauses():
-        await asyncio.sleep(pause)  # and what the connection was lost with is known
+        await asyncio.sleep(pause)  # lets the connection notice how it ended
         if not _is_whole(connection):
             return Reached.UNREAD
         if connection.transport.get_write_buffer_size():
             continue
         if connection.transport.is_closing() and not has_ended:
-            # The held socket keeps the connection open; the client still waits for its end.
+            # Our duplicate keeps the connection open, and the client waits for its end.
             has_ended = True
             with contextlib.suppress(OSError):
                 ours.shutdown(socket.SHUT_WR)
         reached = _reached(ours)
         if reached is not None:
-            await asyncio.sleep(0)  # a reset that the connection itself has read is known then
+            await asyncio.sleep(0)  # lets the connection notice a reset
             return reached if _is_whole(connection) else Reached.UNREAD
     return Reached.DOUBT
 
 
 def _is_whole(connection: Connection) -> bool:
-    """Whether nothing went wrong while the answer was written."""
+    """Whether the connection has met no error so far."""
     return connection.fault is None
 
 
 def _reached(ours: socket.socket) -> Reached | None:
-    """What the socket tells; None where the client has not read all, and still may."""
-    is_all_read = unread_bytes(ours) is ABSENT  # asked first: what a client leaves unread is dropped when it closes
+    """What the socket says, or None if the client has not read everything but still may."""
+    is_all_read = unread_bytes(ours) is ABSENT  # checked first, since unread data is dropped when a client closes
     closed = closed_in_order(ours)
     if isinstance(closed, Known):
         return Reached.READ if closed.value else Reached.UNREAD
@@ -99,9 +99,9 @@ def _reached(ours: socket.socket) -> Reached | None:
 
 
 def unread_bytes(ours: socket.socket) -> Reading[int]:
-    """How much of what was written to a Unix socket the other side has not taken; absent where that is nothing."""
+    """The number of bytes written to a Unix socket that the other side has not read. Absent if that is zero."""
     if ours.family != socket.AF_UNIX:
-        return Unknown("is no Unix socket")
+        return Unknown("is not a Unix socket")
     try:
         (count,) = struct.unpack("i", fcntl.ioctl(ours.fileno(), termios.TIOCOUTQ, bytes(4)))
     except OSError as fault:
@@ -110,7 +110,7 @@ def unread_bytes(ours: socket.socket) -> Reading[int]:
 
 
 def closed_in_order(ours: socket.socket) -> Reading[bool]:
-    """Whether the other side closed its end having read all there was; absent where it has not closed it."""
+    """Whether the other side closed its end after reading everything. Absent if it has not closed it."""
     try:
         has_more = bool(ours.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
     except BlockingIOError:
@@ -123,7 +123,7 @@ def closed_in_order(ours: socket.socket) -> Reading[bool]:
 
 
 def _pauses() -> Iterator[float]:
-    """Nothing, then ever longer pauses, of WATCHED_SECONDS together."""
+    """No pause at first, then ever longer ones, WATCHED_SECONDS in total."""
     yield 0.0
     pause, left = _FIRST_PAUSE_SECONDS, WATCHED_SECONDS
     while left > 0:

@@ -1,4 +1,4 @@
-"""The entry by which the servers of other clones find this one, written again when more is known."""
+"""The file by which the servers of other clones find this one. It is written again when more is known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RELEARN_SECONDS = 30.0
 
 
 class Listing:
-    """The entry of one server in `folder`. It names the primary checkout, or the holder's own where that is bare."""
+    """The entry of one server in `folder`. It names the primary checkout, or the holder's own if the primary is bare."""
 
     def __init__(
         self, folder: Path, holder: Holder, roots: RootCommits, worktrees: Callable[[], Sequence[Checkout]]
@@ -41,13 +41,13 @@ class Listing:
         self._written = ""
 
     async def enter(self) -> None:
-        """Write the entry; a repository that git needs long for gets one without its root commits first."""
+        """Write the entry. If git takes long to list the root commits, they are left out at first."""
         self._learning = in_thread(self._learn)
         await asyncio.wait((self._learning,), timeout=START_SECONDS)
         self._write()
 
     async def keep(self) -> None:
-        """Write the entry again whenever something was learned, or somebody removed it."""
+        """Write the entry again whenever more is known or someone removed it."""
         while True:
             await self._learning
             with contextlib.suppress(OSError):
@@ -57,7 +57,7 @@ class Listing:
                 self._learning = in_thread(self._learn)
 
     def remove(self) -> None:
-        """Remove the entry, if it is still the one written here."""
+        """Remove the entry if it is still the one written here."""
         self._made.remove()
 
     def _learn(self) -> None:
@@ -88,10 +88,10 @@ class Listing:
 
 
 def _reserved(folder: Path, holder: Holder) -> Path:
-    """The path of an entry that is ours alone: two servers may have begun in the same millisecond."""
+    """Reserve a path for the entry. Two servers that started in the same millisecond get different ones."""
     private_folder(folder)
     for name in (f"{holder.lease.epoch}.json", f"{holder.socket.stem}.json"):
         with contextlib.suppress(FileExistsError):
             os.close(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             return folder / name
-    raise FileExistsError(f"{folder} holds an entry of epoch {holder.lease.epoch} already; remove it")
+    raise FileExistsError(f"{folder} already has an entry for epoch {holder.lease.epoch}; remove it")

@@ -1,4 +1,4 @@
-"""The folder for sockets: the user's alone, proven before anything is put into it."""
+"""The folder for sockets, proven to be the user's alone before anything is put into it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from brief.core.model.errors import RuntimeFolderError
 from brief.fastpath.lease import RUNTIME, repository_digest
 
 SOCKET_PATH_BYTES = 104
-"""The shortest limit of any system we run on (macOS); Linux has 108."""
+"""The shortest limit of all supported systems (macOS). Linux allows 108."""
 
 
 def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
-    """The folder in which a socket of this name fits, made if need be; raises RuntimeFolderError.
+    """The folder for a socket of this name, created if necessary. Raises RuntimeFolderError.
 
-    `$XDG_RUNTIME_DIR/majordomus` where that is set, there, and short enough; else a folder of ours under the
-    temporary folder.
+    It is `$XDG_RUNTIME_DIR/majordomus` if that variable names an existing folder and the path is short enough, else a
+    folder of ours below the temporary folder.
     """
     given = environment.get("XDG_RUNTIME_DIR", "")
     if given and os.path.isabs(given) and os.path.lexists(given):
@@ -46,9 +46,9 @@ def runtime_folder(environment: Mapping[str, str], socket_name: str) -> Path:
 
 
 def sweep(folder: Path, common_dir: str) -> None:
-    """Remove what killed servers left: the sockets of a repository, and every entry of a server that is gone.
+    """Remove what killed servers left behind: sockets of this repository, and the entries of servers that are gone.
 
-    The lease of the repository must be held, so that no other socket of it is just made.
+    The caller must hold the lease, so that no other server of the repository is just creating a socket.
     """
     ours = re.compile(rf"{repository_digest(common_dir)}-[0-9]+\.sock")
     for path in folder.iterdir():
@@ -63,28 +63,28 @@ def _fits(folder: Path, name: str) -> bool:
 
 
 def private_folder(folder: Path) -> Path:
-    """The folder, made if need be, which is no link and the user's alone; raises RuntimeFolderError."""
+    """Create the folder if necessary. Raises RuntimeFolderError if it is a link, or not the user's alone."""
     try:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
     except OSError as fault:
         raise RuntimeFolderError(
-            f"{folder} cannot be made ({fault.strerror}); set XDG_RUNTIME_DIR to a folder of yours"
+            f"{folder} cannot be created ({fault.strerror}); set XDG_RUNTIME_DIR to a folder of yours"
         ) from fault
     _prove(folder, private=True)
     return folder
 
 
 def _prove(folder: Path, *, private: bool) -> None:
-    """Refuse a folder in which somebody else could put or replace a socket."""
+    """Raise RuntimeFolderError for a folder in which someone else could create or replace a socket."""
     try:
         found = folder.lstat()
     except OSError as fault:
         raise RuntimeFolderError(f"{folder} cannot be accessed ({fault.strerror})") from fault
     if stat.S_ISLNK(found.st_mode):
-        raise RuntimeFolderError(f"{folder} is a link, and where it leads may change; put a real folder there")
+        raise RuntimeFolderError(f"{folder} is a link, whose target may change; put a real folder there")
     if not stat.S_ISDIR(found.st_mode):
-        raise RuntimeFolderError(f"{folder} is no folder; remove it")
+        raise RuntimeFolderError(f"{folder} is not a folder; remove it")
     if found.st_uid != os.getuid():
         raise RuntimeFolderError(
             f"{folder} belongs to uid {found.st_uid}, not to you; set XDG_RUNTIME_DIR to a folder of yours"

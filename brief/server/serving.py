@@ -1,4 +1,4 @@
-"""The server about itself: what `serve status` and `serve stop` ask."""
+"""The capabilities of a running server about itself: `serve status` and `serve stop`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from brief.service import RepositoryService
 
 
 class ServerInputs(Inputs, frozen=True, kw_only=True):
-    """Which repository's server is meant."""
+    """The repository whose server is meant."""
 
 
 class StopInputs(ServerInputs, frozen=True, kw_only=True):
-    """Which repository's server is to end, and whether it is to judge that itself."""
+    """The repository whose server is to end, and whether the server decides by itself."""
 
-    if_outdated: Annotated[bool, Meta(description="end only where it is outdated and idle")] = False
+    if_outdated: Annotated[bool, Meta(description="end only if it is outdated and idle")] = False
 
 
 class ServerStatus(Wire, frozen=True):
-    """Who holds the repository; `lease` is `holds` or `superseded`, `ends_idle` is when it ends if nobody calls.
+    """The status of a server. `lease` is `holds` or `superseded`; `ends_idle` is when it will end if nobody calls it.
 
-    `ends_because` is why it is ending by itself, null where it is not; `outdated` is how what is installed differs from what runs, null where it does not; `losses` are sentences of what
-    was stored and is lost, or lies aside in a damaged database.
+    `ends_because` is why it is ending by itself, or null. `outdated` is how the installed files differ from the running
+    ones, or null. `losses` has a sentence for each database that was lost or kept aside as damaged.
     """
 
     at: Moment
@@ -58,7 +58,7 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
 
     async def stop(service: RepositoryService, asked: StopInputs) -> ServerStatus:
         if asked.if_outdated and holder.outdated is None:
-            return _status(holder, service)  # who asks meant another, which this one has replaced
+            return _status(holder, service)  # the caller meant another server, which this one replaced
         needed = _needed_for(holder, service) if asked.if_outdated else None
         if needed is not None:
             raise ConflictError(needed)
@@ -69,7 +69,7 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
         Capability(
             id="server.status",
             kind="query",
-            title="Tell who holds this repository and where it answers",
+            title="Show which server holds this repository, and where it answers",
             input=ServerInputs,
             output=ServerStatus,
             handler=status,
@@ -81,7 +81,7 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
         Capability(
             id="server.stop",
             kind="query",
-            title="End the server of this repository; what is under way is answered first",
+            title="End the server of this repository, after it has answered calls in progress",
             input=StopInputs,
             output=ServerStatus,
             handler=stop,
@@ -94,14 +94,14 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
 
 
 def _needed_for(holder: Holder, service: RepositoryService) -> str | None:
-    """Why this server is not to be replaced at this moment, None where it is idle.
+    """Why this server should not be replaced now, or None if it is idle.
 
-    The next server knows every episode as unheard, and so could not tell who waits for a human.
+    The next server has heard from no episode yet, so it could not tell which ones wait for a person.
     """
     if holder.under_way:
-        return f"calls under way: {holder.under_way}"
+        return f"calls in progress: {holder.under_way}"
     waiting = sum(one.liveness == "heard" and is_waiting(one.episode.state) for one in service.board.known())
-    return f"sessions that wait for a human: {waiting}" if waiting else None
+    return f"sessions that wait for a person: {waiting}" if waiting else None
 
 
 def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
@@ -124,5 +124,5 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
 
 
 def status_text(answer: ServerStatus) -> str:
-    """The server in a few lines."""
+    """The status in a few lines."""
     return server_text(to_plain(answer))

@@ -1,4 +1,4 @@
-"""The wish to end, by signal or by call, that may come before there is anything to end."""
+"""Requests to end the server by a signal, which may come before the event loop runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Stopping:
-    """Remembers that an end was asked for, and tells the event loop once there is one."""
+    """Remembers that the server was asked to end, and passes it on to the event loop once there is one."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -19,22 +19,22 @@ class Stopping:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
-        """Take SIGTERM, SIGINT and SIGHUP from now on; one that whoever started us had ignored stays ignored."""
+        """Handle SIGTERM, SIGINT and SIGHUP from now on, except those that were ignored when the process started."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._heard)
+                signal.signal(number, self._handle_signal)
 
-    def tell(self, ending: asyncio.Event) -> None:
-        """Set `ending` when an end is asked for, at once if it was already."""
-        from asyncio import get_running_loop  # noqa: PLC0415 - whoever finds the lease taken needs no loop
+    def pass_on_to(self, ending: asyncio.Event) -> None:
+        """Set `ending` when the server is asked to end, at once if it already was."""
+        from asyncio import get_running_loop  # noqa: PLC0415 - a process that finds the lease taken needs no loop
 
         self._loop = get_running_loop()
         self._ending = ending
         if self.asked:
             ending.set()
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the shape of a signal handler
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the shape of a signal handler
         self.asked = True
         if self._loop is not None and self._ending is not None:
-            # A handler runs between two steps of the loop: the loop has to be woken to see what changed.
+            # A handler runs between two steps of the loop, which must be woken to see the change.
             self._loop.call_soon_threadsafe(self._ending.set)

@@ -1,6 +1,7 @@
-"""What is installed of the program that this process runs: an upgrade replaces it under a server that lives for days.
+"""Notices that the files of this program were replaced while it runs.
 
-So does the same version installed again, or a Python replaced below it: what is imported from then on is of another making.
+A server runs for days. An upgrade, a reinstallation of the same version or a replaced Python changes the files under it, and what
+it imports later would not fit what it has loaded.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Identity = tuple[int, int, int]
 
 
 def file_identity(path: str) -> Reading[Identity]:
-    """What tells the file at `path`, links followed, from any that takes its place. Blocks for one stat."""
+    """The identity of the file at `path`, following links, which changes if it is replaced. Blocks for one stat."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -38,9 +39,9 @@ def file_identity(path: str) -> Reading[Identity]:
 
 
 class Installation:
-    """The file at `path` that names the version, and the Python that runs it, each compared to what it was at first.
+    """Compares the file at `path`, which names the version, and the Python executable with what they were at the start.
 
-    The version is read again only where the file was replaced; `running` is ours.
+    The version is read again only if the file was replaced. `running` is the version of this process.
     """
 
     def __init__(
@@ -49,30 +50,30 @@ class Installation:
         self._path = path
         self._running = running
         self._executable = executable
-        self._first = self._look()
+        self._first = self._identify_files()
         self._seen: object = ()
         self._outdated: str | None = None
 
     def recorded(self) -> list[list[str | int]]:
-        """The files and what tells each from any that takes its place, for the lease; see `fastpath/lease.py`."""
+        """The paths and identities of both files, for the lease; see `fastpath/lease.py`."""
         files = zip((self._path, self._executable), self._first, strict=True)
         return [[path, *found.value] for path, found in files if isinstance(found, Known)]
 
     def outdated(self) -> str | None:
-        """How what is installed differs from what runs, None where it does not. Blocks for two stats.
+        """How the installed files differ from the running ones, or None. Blocks for two stats.
 
-        What cannot be accessed changes nothing of what was told before.
+        If a file cannot be accessed, the previous answer stays.
         """
-        now = self._look()
+        now = self._identify_files()
         if now != self._seen:
             with contextlib.suppress(OSError):
-                self._outdated, self._seen = self._judged(*now), now
+                self._outdated, self._seen = self._compare(*now), now
         return self._outdated
 
-    def _look(self) -> tuple[Reading[Identity], Reading[Identity]]:
+    def _identify_files(self) -> tuple[Reading[Identity], Reading[Identity]]:
         return file_identity(self._path), file_identity(self._executable)
 
-    def _judged(self, package: Reading[Identity], python: Reading[Identity]) -> str | None:
+    def _compare(self, package: Reading[Identity], python: Reading[Identity]) -> str | None:
         if isinstance(package, Unknown) or isinstance(python, Unknown):
             return self._outdated
         if package is ABSENT:
@@ -82,14 +83,14 @@ class Installation:
             return f"outdated: runs {self._running}, {installed} is installed"
         first_package, first_python = self._first
         if isinstance(first_package, Known) and package != first_package:
-            return f"outdated: runs {self._running}, which was installed again since"
+            return f"outdated: runs {self._running}, which has been reinstalled since"
         if isinstance(first_python, Known) and python != first_python:
-            change = "is gone" if python is ABSENT else "was replaced since"
+            change = "is gone" if python is ABSENT else "has been replaced since"
             return f"outdated: its Python {clean(self._executable, 200)} {change}"
         return None
 
     def _installed(self) -> str:
-        """The version that the file names; ours where it names none, since it is just being written. Raises OSError."""
+        """The version in the file, or ours if there is none because the file is just being written. Raises OSError."""
         with open(self._path, "rb") as file:
             found = _VERSION.search(file.read(MOST_BYTES))
         return clean(found[1].decode("utf-8", "replace"), 40) if found else self._running

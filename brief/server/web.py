@@ -1,7 +1,7 @@
-"""uvicorn as we need it: on sockets we bound ourselves, ended by our own word, with no clock of its own ticking.
+"""uvicorn on sockets that we bound ourselves, ended by an event, and without a timer.
 
-Plain `uvicorn.Server` takes the signals, raises them again when it has ended, so that nothing after it runs, and
-wakes ten times a second to look whether it should end.
+Plain `uvicorn.Server` handles signals and raises them again at its end, so that nothing after it runs, and it wakes up ten times
+a second to check whether it should end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GRACE_SECONDS = 2
 
 
 class WebServer(uvicorn.Server):
-    """Serves until `ending` is set; whoever runs it takes the signals."""
+    """Serves until `ending` is set. The caller handles signals."""
 
     def __init__(self, app: ASGIApp, ending: asyncio.Event) -> None:
         super().__init__(
@@ -47,16 +47,16 @@ class WebServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals alone."""
+        """Do not handle signals."""
         yield
 
     async def main_loop(self) -> None:
-        """Wait to be ended, doing nothing meanwhile."""
+        """Wait for the end without a timer."""
         await self._ending.wait()
 
 
 def bind_unix(path: Path) -> socket.socket:
-    """A listening Unix socket that only its user can open."""
+    """A listening Unix socket that only the user can open."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -72,7 +72,7 @@ def bind_unix(path: Path) -> socket.socket:
 
 
 def bind_loopback(port: int) -> socket.socket:
-    """A listening TCP socket on the loopback address alone."""
+    """A listening TCP socket on the loopback address."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

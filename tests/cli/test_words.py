@@ -59,7 +59,7 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
         ("brief --sess=x", "unknown option '--sess'; did you mean --session? See majordomus brief --help"),
         (
             "brief --format xml",
-            "unknown value 'xml' for --format; known are text, json, prompt, line; see majordomus brief --help",
+            "unknown value 'xml' for --format; choose from text, json, prompt, line; see majordomus brief --help",
         ),
         ("brief --section peer", "unknown value 'peer' for --section; did you mean peers? See majordomus brief --help"),
         ("brief --width wide", "--width is a whole number, not 'wide'; see majordomus brief --help"),
@@ -72,11 +72,11 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
         ),
         (
             "capture",
-            "ACTION is missing; known are install, status, remove; see majordomus capture --help",
+            "ACTION is missing; choose from install, status, remove; see majordomus capture --help",
         ),
         (
             "capture install --scope all",
-            "unknown value 'all' for --scope; known are project, user; see majordomus capture install --help",
+            "unknown value 'all' for --scope; choose from project, user; see majordomus capture install --help",
         ),
         ("statusline now", "unexpected argument 'now'; see majordomus statusline --help"),
         ("trust --list --revoke", "argument --revoke: not allowed with argument --list; see majordomus trust --help"),

@@ -141,10 +141,10 @@ def test_another_epoch_is_refused(lab: Lab) -> None:
 def test_an_older_server_that_refuses_the_question_is_told(lab: Lab, version: str, condition: str) -> None:
     """Its board is unread, with its words, and with both versions if they differ."""
     made = entry(lab.runtime, version=version)
-    body = json.dumps({"error": "local is no parameter here", "kind": "UsageError", "exit_code": 2}).encode()
+    body = json.dumps({"error": "local is not a parameter here", "kind": "UsageError", "exit_code": 2}).encode()
     neighbour = asked(made, saying(made, body, status=400))
     assert (neighbour.board.condition, neighbour.board.count) == (condition, None)
-    assert "it answered 400: local is no parameter here" in (neighbour.board.reason or "")
+    assert "it answered 400: local is not a parameter here" in (neighbour.board.reason or "")
     assert ("version 0.0.1" in (neighbour.board.reason or "")) is (version != __version__)
 
 

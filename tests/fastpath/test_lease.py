@@ -84,9 +84,9 @@ def test_unreadable(lab: Lab) -> None:
 
 
 def test_read_only_git_folder(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing can be written the sentence says that no server can be held, and advises no command."""
+    """Where nothing can be written the sentence says that no server can run, and advises no command."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert refused(lab) == f"no server can be held: {lab.common_dir} is read-only"
+    assert refused(lab) == f"no server can run: {lab.common_dir} is read-only"
 
 
 # ---------------------------------------------------------------- why nobody answers

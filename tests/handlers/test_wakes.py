@@ -244,7 +244,7 @@ def test_wakes_that_cannot_be_read(place: Woken) -> None:
 
 
 async def _looked(place: Woken) -> None:
-    await place.schedule.look()
+    await place.schedule.place_jobs()
     await place.schedule.beat(BOB)
     place.schedule.end()
 

@@ -23,7 +23,7 @@ def test_a_server_collects_garbage_although_its_start_did_not(tmp_path: Path, mo
     def reach(*_: Any) -> None:
         raise Reached
 
-    monkeypatch.setattr(app, "Database", reach)
+    monkeypatch.setattr(app, "utc_now", reach)
     lease: Any = SimpleNamespace(
         release=lambda: None, is_ours=lambda: True, state_dir=tmp_path, had_database=False, epoch=1
     )

@@ -154,7 +154,7 @@ def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
         for named in ("", "[]", json.dumps(own | {"process_start": 1}), json.dumps(own)):
             (lab.state / "lease.lock").write_text(named)
             code, _, err = finish(python(lab, _QUICK), 60.0)
-            assert (code, "is not ended, since" in err, "lslocks names the process" in err) == (1, True, True)
+            assert (code, "was not killed, because" in err, "lslocks names it" in err) == (1, True, True)
     assert not has_ended(bystander.pid)
     bystander.kill()
     finish(bystander)
@@ -165,7 +165,7 @@ def test_why_a_start_failed_is_told(lab: Lab) -> None:
     (lab.state / "lease.lock").mkdir(parents=True)
     told = _ensure(lab)
     assert told.returncode == 1
-    assert f"no server can be held: {lab.state}/lease.lock is not a regular file" in told.stderr
+    assert f"no server can run: {lab.state}/lease.lock is not a regular file" in told.stderr
     assert "Traceback" not in told.stderr
     assert left_behind(lab) == []
 
@@ -176,7 +176,7 @@ def test_a_file_that_is_in_the_way_is_named(lab: Lab) -> None:
     lab.state.chmod(0o700)
     done = lab.majordomus("serve", "ensure")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (f"majordomus: no server can be held: {lab.state}/lease.json is in the way; move it away\n")
+    assert done.stderr == (f"majordomus: no server can run: {lab.state}/lease.json is in the way; move it elsewhere\n")
 
 
 def test_a_relative_temporary_folder_is_refused(lab: Lab) -> None:
@@ -213,12 +213,12 @@ def read_only(lab: Lab) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_a_read_only_repository_has_its_brief(
     lab: Lab, read_only: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """Where nothing can be written no server can be held: the brief says so and comes, and ensure fails with the reason."""
+    """Where nothing can be written no server can run: the brief says so and comes, and ensure fails with the reason."""
     try:
         brief, ensured = read_only("brief"), read_only("serve", "ensure")
     finally:
         Path(lab.common_dir).chmod(0o700)
-    told = f"no server can be held: {lab.common_dir}"
+    told = f"no server can run: {lab.common_dir}"
     assert (brief.returncode, f"{told} is read-only" in brief.stdout) == (0, True), brief
     assert (ensured.returncode, f"{told}/majordomus cannot be written (Permission denied)" in ensured.stderr) == (
         1,

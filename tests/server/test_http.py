@@ -159,7 +159,7 @@ def test_any_session_id_gets_a_brief(session: str, held: Lab) -> None:
     ("path", "query", "said"),
     [
         ("/brief", "fromat=text", "unknown parameter fromat; did you mean format?"),
-        ("/peers", "zzz=1", "unknown parameter zzz; known are root, session"),
+        ("/peers", "zzz=1", "unknown parameter zzz; choose from root, session"),
         ("/brief", "session=%00", "session holds a NUL or half of a surrogate pair, which is no text"),
         ("/brief", "width=wide", "width wide is not a whole number"),
         ("/brief", "width=-1", "width -1 is too small; give 0 or more"),
@@ -169,7 +169,7 @@ def test_any_session_id_gets_a_brief(session: str, held: Lab) -> None:
         ("/brief", "local=perhaps", "local perhaps is not true or false"),
         ("/state", "session=" + "x" * 201, "is too long; give 200 characters or fewer"),
         ("/episodes", "closed=&x=1", "closed is not true or false"),
-        ("/episodes", "closed=&x=1", "unknown parameter x; known are"),
+        ("/episodes", "closed=&x=1", "unknown parameter x; choose from"),
     ],
 )
 def test_a_wrong_query_is_refused_by_name(path: str, query: str, said: str, held: Lab) -> None:
@@ -215,19 +215,19 @@ def test_an_unknown_key_of_a_body_is_refused_by_name(capability: Any, held: Lab)
 @pytest.mark.parametrize(
     ("body", "kind", "said"),
     [
-        (b"", "application/json", "a body is missing; known are root, session, title"),
+        (b"", "application/json", "the body is missing; it takes root, session, title"),
         (
             b"{",
             "application/json",
-            "the body is no JSON (Expecting property name enclosed in double quotes at character 1)",
+            "the body is not JSON (Expecting property name enclosed in double quotes at character 1)",
         ),
-        (b"[" * 100_000, "application/json", "error parsing the body"),
-        (b"\xff\xfe\xfa", "application/json", "error parsing the body"),
-        (b"[]", "application/json", "the body is no JSON object sent as application/json"),
-        (b"null", "application/json", "the body is no JSON object"),
-        (b'"root"', "application/json", "the body is no JSON object"),
-        (b'{"root": "/"}', "text/plain", "the body is no JSON object sent as application/json"),
-        (b"root=/", "application/x-www-form-urlencoded", "the body is no JSON object sent as application/json"),
+        (b"[" * 100_000, "application/json", "the body cannot be parsed"),
+        (b"\xff\xfe\xfa", "application/json", "the body cannot be parsed"),
+        (b"[]", "application/json", "the body is not a JSON object sent as application/json"),
+        (b"null", "application/json", "the body is not a JSON object"),
+        (b'"root"', "application/json", "the body is not a JSON object"),
+        (b'{"root": "/"}', "text/plain", "the body is not a JSON object sent as application/json"),
+        (b"root=/", "application/x-www-form-urlencoded", "the body is not a JSON object sent as application/json"),
         (b'{"root": 7, "title": "x"}', "application/json", "root 7 is not a text"),
         (b'{"root": "/", "title": ["x"]}', "application/json", "title ['x'] is not a text"),
         (b'{"root": "/", "title": "x", "scope": "a"}', "application/json", "scope a is not a list"),
@@ -258,7 +258,7 @@ def test_a_command_takes_nothing_from_the_query(held: Lab) -> None:
     payload = json.dumps({"root": str(held.repo), "session": "here"}).encode()
     told = _call(held, "POST", "/api/v1/episodes?provider=x", payload, "content-type: application/json")
     assert told.status == 400
-    assert "provider is no parameter of the query; /api/v1/episodes takes its input in the body" in told.error
+    assert "provider is not a parameter of the query; /api/v1/episodes takes its input in the body" in told.error
 
 
 @pytest.mark.parametrize("heads", [(), ("transfer-encoding: chunked",)])
@@ -269,7 +269,7 @@ def test_a_body_over_the_bound_is_not_read(heads: tuple[str, ...], held: Lab) ->
         sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if heads else body
         told = _call(held, "POST", "/api/v1/tasks", sent, "content-type: application/json", *heads)
         assert told.status == status
-    assert "a body of more than 1,048,576 bytes is not read" in told.error
+    assert "a body may have at most 1,048,576 bytes" in told.error
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_an_unknown_route_is_404(path: str, held: Lab) -> None:
     """Nothing is guessed and nobody is sent elsewhere: the sentence names where the routes are told."""
     told = _call(held, "GET", path)
     assert told.status == 404
-    assert told.error.endswith("Not Found; what there is stands in /api/v1/openapi.json")
+    assert told.error.endswith("Not Found; /api/v1/openapi.json lists all routes")
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ def test_over_tcp_everything_can_be_read(held: Lab) -> None:
 def test_another_host_is_refused_over_tcp(host: str, held: Lab) -> None:
     """A name that somebody made lead to this machine opens nothing: no rebinding of DNS."""
     told = _get(held, "/peers", "", f"host: {host}", tcp=True)
-    assert (told.status, told.error) == (403, "over TCP the host is 127.0.0.1 or localhost")
+    assert (told.status, told.error) == (403, "over TCP the host must be 127.0.0.1 or localhost")
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_another_host_is_refused_over_tcp(host: str, held: Lab) -> None:
 def test_a_page_of_another_origin_is_refused(head: str, held: Lab) -> None:
     """A page from elsewhere, and one from another port of this machine, gets nothing, by script or by image."""
     told = _get(held, "/peers", "", head, tcp=True)
-    assert (told.status, told.error) == (403, "pages of other origins are not answered")
+    assert (told.status, told.error) == (403, "requests from pages of other origins are refused")
     assert "access-control-allow-origin" not in told.headers
 
 
@@ -440,7 +440,7 @@ def test_over_tcp_nothing_is_written(method: str, held: Lab) -> None:
     for path in ("/episodes", "/server/stop", "/nope"):
         told = _call(held, method, f"/api/v1{path}", b"{}", "content-type: application/json", tcp=True)
         assert told.status == 403
-        assert "over TCP nothing is written; the socket in lease.json takes commands" in told.error
+        assert "TCP answers only reads; send commands to the socket that lease.json names" in told.error
 
 
 def test_what_a_proxy_would_say_is_not_believed(held: Lab) -> None:

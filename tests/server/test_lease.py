@@ -155,7 +155,7 @@ def test_where_no_lock_can_be_it_is_told(spoil: Callable[[Path], None], common: 
 def test_a_folder_in_the_locks_place_is_told(common: Path) -> None:
     """It is the user's own, and still no lock can be held there."""
     (common / "majordomus/lease.lock").mkdir(parents=True)
-    with pytest.raises(LeaseError, match=r"no server can be held: .*lease\.lock is not a regular file"):
+    with pytest.raises(LeaseError, match=r"no server can run: .*lease\.lock is not a regular file"):
         _take(common)
 
 

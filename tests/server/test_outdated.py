@@ -80,7 +80,7 @@ def test_the_same_version_installed_again(lab: Lab, installed: Path) -> None:
     again = path.with_name("again")
     again.write_text(path.read_text())
     again.rename(path)
-    told = f"outdated: runs {__version__}, which was installed again since"
+    told = f"outdated: runs {__version__}, which has been reinstalled since"
     assert status(lab)["outdated"] == told
     assert told in lab.majordomus("serve", "status").stdout
     assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")
@@ -124,7 +124,7 @@ def test_a_write_to_one_that_stays_is_done_and_tells_so(lab: Lab, installed: Pat
     _reinstall(installed)
     done = lab.majordomus("episode", "open", "--session", "new", spawn=True)
     assert done.returncode == 0, done
-    told = f"the server is outdated: runs {__version__}, which was installed again since; it stays until it is idle"
+    told = f"the server is outdated: runs {__version__}, which has been reinstalled since; it stays until it is idle"
     assert told in done.stderr
     assert lease(lab)["pid"] == old.pid
     assert sorted(one["episode"]["id"] for one in ask(lab, "GET", "/episodes").json()["open"]) == ["new", "waits"]
@@ -150,7 +150,7 @@ def test_it_stays_while_a_session_waits_for_a_human(lab: Lab, installed: Path) -
     upgrade(installed)
     done = lab.majordomus("serve", "ensure")
     assert (done.returncode, done.stdout[:15]) == (0, "already there: "), done
-    assert "it stays until it is idle (sessions that wait for a human: 1)\n" in done.stdout
+    assert "it stays until it is idle (sessions that wait for a person: 1)\n" in done.stdout
     assert json.loads(lab.majordomus("serve", "ensure", "--format", "json").stdout)["outdated"] == OUTDATED
     ask(lab, "POST", "/episodes", waiting | {"state": EpisodeState.BUSY})
     assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")
@@ -164,7 +164,7 @@ def test_it_stays_while_a_call_is_under_way(lab: Lab, installed: Path) -> None:
         answer = callers.submit(ask, lab, "GET", "/brief")
         until((lab.repo / "asked").exists)
         upgrade(installed)
-        assert "it stays until it is idle (calls under way: 1)\n" in lab.majordomus("serve", "ensure").stdout
+        assert "it stays until it is idle (calls in progress: 1)\n" in lab.majordomus("serve", "ensure").stdout
         (lab.repo / "go").touch()
         assert answer.result().status == 200
     assert lab.majordomus("serve", "ensure").stdout.startswith("started: ")

@@ -32,7 +32,7 @@ def test_what_went_wrong() -> None:
     faults.fault("failed", RuntimeError("worse"))
     assert faults.remarks() == (
         "schedule: 1 run made up, 26 skipped",
-        "schedule: 1 run left out, the one before it still going on",
+        "schedule: 1 run skipped because the previous one was still running",
         "schedule: 1 run missed",
         "schedule: 2 runs failed, the last with RuntimeError: worse",
     )

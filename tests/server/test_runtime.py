@@ -152,14 +152,14 @@ def test_a_file_in_the_way_is_told(where: str, short: Path) -> None:
     else:
         given.mkdir(mode=0o700)
         (given / "majordomus").touch(mode=0o600)
-    with pytest.raises(RuntimeFolderError, match="is no folder; remove it"):
+    with pytest.raises(RuntimeFolderError, match="is not a folder; remove it"):
         _runtime(given)
 
 
 def test_a_folder_that_cannot_be_made_is_told(temporary: Path) -> None:
     """Where nothing can be made, the sentence says why."""
     temporary.rmdir()
-    with pytest.raises(RuntimeFolderError, match=r"cannot be made \(No such file"):
+    with pytest.raises(RuntimeFolderError, match=r"cannot be created \(No such file"):
         runtime_folder({}, NAME)
 
 

@@ -195,9 +195,7 @@ def test_a_server_with_a_port_in_use_answers_by_its_socket(lab: Lab) -> None:
         serve(lab)
     assert lease(lab)["tcp"] is None
     events = [json.loads(line) for line in (lab.state / "server.log").read_text().splitlines()]
-    assert [(e["event"], e["reason"]) for e in events if "reason" in e] == [
-        ("nobody is answered by TCP", "Address already in use")
-    ]
+    assert [(e["event"], e["reason"]) for e in events if "reason" in e] == [("TCP is off", "Address already in use")]
 
 
 def test_a_port_that_nobody_trusts_is_not_opened(lab: Lab) -> None:

@@ -8,7 +8,7 @@ import pytest
 import brief
 from brief.server.version_check import Installation
 
-AGAIN = "outdated: runs 1.0.0, which was installed again since"
+AGAIN = "outdated: runs 1.0.0, which has been reinstalled since"
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_python_that_was_replaced(module: Path) -> None:
     python.unlink()
     assert installed.outdated() == f"outdated: its Python {python} is gone"
     python.symlink_to("second")
-    assert installed.outdated() == f"outdated: its Python {python} was replaced since"
+    assert installed.outdated() == f"outdated: its Python {python} has been replaced since"
 
 
 def test_a_file_that_cannot_be_looked_at(module: Path) -> None:

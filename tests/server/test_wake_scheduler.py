@@ -135,7 +135,7 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
         await place.seen()
         await place.settled()
         place.after(20)
-        await place.schedule.look()
+        await place.schedule.place_jobs()
         await begun.wait()
         for _ in range(2):
             place.after(20)
@@ -145,7 +145,7 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
         let_go.set()
         assert await place.has_prompt()
         assert (most, running) == (1, 0)
-        assert "schedule: 2 runs left out, the one before it still going on" in place.notes()
+        assert "schedule: 2 runs skipped because the previous one was still running" in place.notes()
 
     run(story(), place)
 
@@ -265,7 +265,7 @@ def test_server_that_holds_no_more(place: Clocked) -> None:
     async def story() -> None:
         nonlocal holds
         await place.seen()
-        await schedule.look()
+        await schedule.place_jobs()
         holds = False
         place.after(20)
         await schedule.beat(ANN)
@@ -287,10 +287,10 @@ def test_look_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch, caplog
 
     monkeypatch.setenv("MAJORDOMUS_TEST_MINUTE_SECONDS", "0.06")
     schedule = Schedule(place.service, place.faults, holds=lambda: looks < 2)
-    monkeypatch.setattr(schedule, "look", failing)
+    monkeypatch.setattr(schedule, "place_jobs", failing)
     asyncio.run(schedule.keep())
     assert looks == 2
-    assert "the schedule could not look" in caplog.text
+    assert "the schedule could not check its jobs" in caplog.text
 
 
 # ---------------------------------------------------------------- real servers

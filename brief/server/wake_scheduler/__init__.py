@@ -1,1 +1,1 @@
-"""The wakes of one server: the schedule, the jobs that call it at the time, and what went wrong with their runs."""
+"""The wakes of one server: the schedule, the interval jobs that drive it, and the faults of their runs."""

@@ -1,7 +1,7 @@
-"""APScheduler, as far as it is used: one interval job a session. Imported once a session is to be woken, since it is slow.
+"""One APScheduler interval job for each session. Imported only once a session is to be woken, because it loads slowly.
 
-Its traps are met elsewhere: an interval of zero, which it takes for a second, cannot be written in a policy; a wall
-clock that is set back, which stalls it, is found by the schedule's own look, which places the next beat anew.
+Two traps of APScheduler are avoided elsewhere. It reads an interval of zero as one second, which a policy cannot contain. It stalls
+if the wall clock is set back, which the schedule's regular check notices and corrects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENDS = (EVENT_JOB_EXECUTED, EVENT_JOB_ERROR, EVENT_JOB_MISSED)
 
 
 class IntervalJobs:
-    """Calls `beat` for each session at its interval, in the running event loop; `faulty` hears of what went wrong."""
+    """Calls `beat` for each session at its interval, in the running event loop. Faults of runs go to `faulty`."""
 
     def __init__(
         self, beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]
@@ -40,16 +40,16 @@ class IntervalJobs:
         self._scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
-        self._scheduler.add_listener(self._heard)
+        self._scheduler.add_listener(self._handle_event)
         self._scheduler.start()
 
     def next(self, session: str) -> datetime | None:
-        """When the next beat of a session is; None where it has none."""
+        """When the next run of a session is, or None if it has no job."""
         job = self._scheduler.get_job(session)
         return job.next_run_time if job else None
 
     def place(self, session: str, at: datetime, interval: timedelta) -> None:
-        """Let the next beat of a session be at `at`, and then one an interval."""
+        """Run the job of a session at `at`, and then once an interval."""
         if self._intervals.get(session) == interval:
             self._scheduler.modify_job(session, next_run_time=at)
             return
@@ -66,27 +66,27 @@ class IntervalJobs:
         self._intervals[session] = interval
 
     def is_under_way(self, session: str) -> bool:
-        """Whether a beat of a session was called and is not over."""
+        """Whether a run of a session has started and not ended."""
         return session in self._under_way
 
     def sessions(self) -> frozenset[str]:
-        """Who has beats."""
+        """The sessions that have a job."""
         return frozenset(self._intervals)
 
     def interval(self, session: str) -> timedelta | None:
-        """The interval of a session's beats."""
+        """The interval of a session's job."""
         return self._intervals.get(session)
 
     def drop(self, session: str) -> None:
-        """Let a session have no more beats."""
+        """Remove the job of a session."""
         if self._intervals.pop(session, None) is not None:
             self._scheduler.remove_job(session)
 
     def end(self) -> None:
-        """Let nobody have any."""
+        """Shut the scheduler down."""
         self._scheduler.shutdown(wait=False)
 
-    def _heard(self, event: Any) -> None:
+    def _handle_event(self, event: Any) -> None:
         if event.code == EVENT_JOB_SUBMITTED:
             self._under_way.add(event.job_id)
         elif event.code in _ENDS:

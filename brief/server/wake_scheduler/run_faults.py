@@ -1,4 +1,4 @@
-"""What went wrong with the schedule, counted, and told in every brief for a day."""
+"""Counts the faults of the schedule. Every brief mentions them for a day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOLD_FOR = timedelta(days=1)
 
 
 class RunFaults:
-    """The counts of one server. `now` is the wall clock; only the event loop writes, and any thread may read."""
+    """The counts of one server. `now` is the wall clock. Only the event loop writes; any thread may read."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -23,25 +23,25 @@ class RunFaults:
         self._error = ""
 
     def count(self, entries: Sequence[Entry]) -> None:
-        """Count the wakes that were made up, and those that were missed with them."""
+        """Count the wakes that were made up, and the missed ones that they replace."""
         for entry in entries:
             if entry.detail in ("made up", Skip.MISSED):
                 self._add(entry.detail, entry.count)
 
     def fault(self, kind: str, error: BaseException | None) -> None:
-        """Count a run that was `missed` by the scheduler, left out as an `overrun`, or that `failed` with an error."""
+        """Count a run that the scheduler `missed`, that was skipped as an `overrun`, or that `failed` with an error."""
         self._add(kind if kind != "missed" else "late", 1)
         if error is not None:
             self._error = clean(f"{type(error).__name__}: {error}", 200)
 
     def remarks(self) -> tuple[str, ...]:
-        """Whole sentences; none where nothing went wrong within a day."""
+        """A sentence for each kind of fault, if there was any within a day."""
         if self._last is None or abs(self._now() - self._last) > TOLD_FOR:
             return ()
         count = self._counts
         said = {
             f"{_runs(count['made up'])} made up, {count[Skip.MISSED]} skipped": count["made up"],
-            f"{_runs(count['overrun'])} left out, the one before it still going on": count["overrun"],
+            f"{_runs(count['overrun'])} skipped because the previous one was still running": count["overrun"],
             f"{_runs(count['late'])} missed": count["late"],
             f"{_runs(count['failed'])} failed, the last with {self._error}": count["failed"],
         }

@@ -1,8 +1,8 @@
-"""The schedule of one server: a prompt into the outbox of each session that is to be woken, once an interval.
+"""The schedule of one server: once an interval, it puts a prompt into the outbox of each session that is to be woken.
 
-When that is due is judged by `core/wakes/rules.py` alone. APScheduler only calls at the time; a look of our own, by a clock
-that is never set, adds and drops sessions and places the next beat anew wherever it is not when it should be: after a
-policy was changed, a brief was told by another channel, or a wall clock was set.
+`core/wakes/rules.py` alone decides what is due. APScheduler only calls at the right time. A regular check, on a clock that is never
+set, adds and removes jobs and moves each one whose next run is wrong: because the policy changed, a brief was delivered by
+another channel, or the wall clock was set.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from brief.server.wake_scheduler.interval_jobs import IntervalJobs
 
 LOOKS_A_MINUTE = 6
-"""How often the schedule looks whether its beats are where they should be."""
+"""How often the schedule checks its jobs."""
 
 MOST_AT_ONCE = 4
 """How many prompts are composed at the same time."""
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class _Plan(Struct, frozen=True):
-    """A session that is to be woken: by which rules, how its wakes stand, and since when it is owed one of its own."""
+    """A session to be woken: its rules, the state of its wakes, and since when a follow-up is due."""
 
     rules: Rules
     wake_state: WakeState
@@ -50,7 +50,7 @@ class _Plan(Struct, frozen=True):
 
 
 class Schedule:
-    """Wakes the sessions of a repository while `holds` says that this server may write."""
+    """Wakes the sessions of a repository while `holds` is true, that is, while this server may write."""
 
     def __init__(self, service: RepositoryService, faults: RunFaults, holds: Callable[[], bool]) -> None:
         self._service = service
@@ -62,30 +62,30 @@ class Schedule:
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def keep(self) -> None:
-        """Look, six times a minute, until this server holds no more."""
+        """Check the jobs six times a minute until this server no longer holds the lease."""
         try:
             while self._holds():
                 try:
-                    await self.look()
+                    await self.place_jobs()
                 except Exception:
-                    log.exception("the schedule could not look; it does so again")
+                    log.exception("the schedule could not check its jobs; it tries again")
                 await asyncio.sleep(minute().total_seconds() / LOOKS_A_MINUTE)
         finally:
             self.end()
 
     def end(self) -> None:
-        """Call for nobody any more."""
+        """Stop all jobs."""
         if self._jobs is not None:
             self._jobs.end()
             self._jobs = None
 
-    async def look(self) -> None:
-        """Give every session that is to be woken its beats, in their place, and all others none."""
+    async def place_jobs(self) -> None:
+        """Give every session that is to be woken a job at the right time, and remove all other jobs."""
         plans = await in_thread(self._plans)
         if self._jobs is None:
             if not plans:
                 return
-            self._jobs = await _begun(self.beat, self._faults.fault)
+            self._jobs = await _create_jobs(self.beat, self._faults.fault)
         for session in self._jobs.sessions() - plans.keys():
             self._jobs.drop(session)
         for session, plan in plans.items():
@@ -102,13 +102,13 @@ class Schedule:
             jobs.place(session, now.wall + left, plan.rules.interval)
 
     def _plans(self) -> dict[str, _Plan]:
-        """The open sessions that are to be woken. One whose switch is off begins anew once it is on."""
+        """The open sessions to be woken. A session whose switch was off starts a new interval once it is on."""
         rules, wake_states = self._rules(), self._wakes.open()
         on = {session: each for session, each in rules.items() if each.on}
         for session in rules.keys() - on.keys() - self._off:
-            self._begin_anew(session, known=session in wake_states)
+            self._restart_interval(session, known=session in wake_states)
         for session in self._off & on.keys():
-            self._begin_anew(session, known=True)
+            self._restart_interval(session, known=True)
         self._off = rules.keys() - on.keys()
         plans = {session: self._plan(session, each, wake_states) for session, each in on.items()}
         return {session: plan for session, plan in plans.items() if plan is not None}
@@ -131,7 +131,7 @@ class Schedule:
         return self._wakes.change(session, self._service.now(), unchanged)[0]
 
     def _rules(self) -> dict[str, Rules]:
-        """The rules for every open session; none for one whose checkout cannot be accessed."""
+        """The rules of every open session, except those whose checkout cannot be accessed."""
         checkouts: dict[str, Rules | None] = {}
         found: dict[str, Rules] = {}
         for one in self._service.board.known():
@@ -150,36 +150,36 @@ class Schedule:
             return rules_in(self._service, checkout)
         return None
 
-    def _begin_anew(self, session: str, *, known: bool) -> None:
+    def _restart_interval(self, session: str, *, known: bool) -> None:
         if not known:
             return
         with contextlib.suppress(MajordomusError):
             now = self._wakes.instant(self._service.now())
             self._wakes.change(session, now.wall, lambda wake_state: restart_interval(wake_state, now))
 
-    # ------------------------------------------------------------ a beat
+    # ------------------------------------------------------------ one run
 
     async def beat(self, session: str) -> None:
-        """Do what is due for one session."""
+        """Do what is due for one session, at most four sessions at a time."""
         async with self._turns:
-            await self._judged(session)
+            await self._run_due(session)
 
-    async def _judged(self, session: str) -> None:
-        checkout = await self._done(session, None)
-        if checkout is not None:  # only what it would say tells whether the session is woken at all
+    async def _run_due(self, session: str) -> None:
+        checkout = await self._apply_rules(session, None)
+        if checkout is not None:  # only the composed prompt shows whether the session is woken at all
             request = await in_thread(lambda: self._service.request_context(checkout, session))
-            await self._done(session, await composed_wake(self._service, request))
+            await self._apply_rules(session, await composed_wake(self._service, request))
 
-    async def _done(self, session: str, composed: Prompt | None) -> str | None:
-        """Do what is due by the rules of now, also if they were others while the prompt was composed.
+    async def _apply_rules(self, session: str, composed: Prompt | None) -> str | None:
+        """Do what is due by the present rules, even if they changed while the prompt was composed.
 
-        The checkout of the session where a wake is due and its prompt must be composed first, else None.
+        Returns the session's checkout if a wake is due whose prompt must be composed first, else None.
         """
-        checkout, entries = await in_thread(lambda: self._beaten(session, composed))
+        checkout, entries = await in_thread(lambda: self._run_schedule(session, composed))
         self._faults.count(entries)
         return checkout
 
-    def _beaten(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
+    def _run_schedule(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
         known = self._service.board.one(session)
         if known is None or not self._holds():
             return None, ()
@@ -195,9 +195,9 @@ class Schedule:
         ) else None, entries
 
 
-async def _begun(
+async def _create_jobs(
     beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]
 ) -> IntervalJobs:
-    """The beats of nobody yet; what they are made of is loaded beside the loop, which goes on answering."""
+    """Create the jobs. APScheduler is imported in a thread, while the event loop goes on answering."""
     module = await in_thread(lambda: importlib.import_module("brief.server.wake_scheduler.interval_jobs"))
     return cast("type[IntervalJobs]", module.IntervalJobs)(beat, faulty)

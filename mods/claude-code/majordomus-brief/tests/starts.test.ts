@@ -19,7 +19,7 @@ test('no server: one is started, and every few minutes again', async ($, on) => 
   await clock.advance(30_000)
   expect(made.ran.length).toBe(2)
   const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
-  expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · majordomus: no server can be held/)
+  expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · majordomus: no server can run/)
 })
 
 test('once it has started it is asked at once', async ($, on) => {

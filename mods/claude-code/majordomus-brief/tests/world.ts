@@ -160,7 +160,7 @@ function beneathServer(on: On, made: World): void {
   on('process.run', (_, e) => {
     if (e.argv[0] === '/bin/sh') return { value: proof(made, e.argv) }
     made.ran.push(e.argv)
-    const stderr = made.exitCode === 0 ? '' : 'majordomus: no server can be held\n'
+    const stderr = made.exitCode === 0 ? '' : 'majordomus: no server can run\n'
     return { value: { exitCode: made.exitCode, stdout: '', stderr, isStdoutTruncated: false, isStderrTruncated: false } }
   })
 }
