@@ -30,7 +30,7 @@ def open_writable(path: Path, begin: Callable[[sqlite3.Connection], object]) -> 
         try:
             if not os.path.lexists(path):
                 _create(path, begin)
-            connection = _connect(path)
+            connection = connect(path)
             failing.callback(connection.close)
             os.chmod(path, 0o600)
             _switch_to_wal(connection)
@@ -43,7 +43,7 @@ def open_writable(path: Path, begin: Callable[[sqlite3.Connection], object]) -> 
     return connection
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path) -> sqlite3.Connection:
     """Open a connection that waits for the locks of others. That is set first, since any statement may meet a lock."""
     return sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
 
@@ -53,7 +53,7 @@ def _create(path: Path, begin: Callable[[sqlite3.Connection], object]) -> None:
     descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(descriptor)
     try:
-        with contextlib.closing(_connect(Path(beside))) as connection:
+        with contextlib.closing(connect(Path(beside))) as connection:
             _switch_to_wal(connection)
             with connection:
                 connection.execute("BEGIN IMMEDIATE")

@@ -13,14 +13,20 @@ from typing import NoReturn
 
 from brief.core.model.errors import StoreError, SupersededError
 from brief.fastpath.proof import WRITABLE_BY_OTHERS
-from brief.sessions.connections import BUSY_MS, OPEN_MS, generation_in_file, open_read_only, open_writable, sentence_of
+from brief.sessions.connections import (
+    BUSY_MS,
+    OPEN_MS,
+    connect,
+    generation_in_file,
+    open_read_only,
+    open_writable,
+    sentence_of,
+)
+from brief.sessions.damage import find_change, is_damage, is_journal_damaged
 from brief.sessions.journal import Journal
 from brief.sessions.losses import Loss, forget_losses, put_losses, stored_losses
-from brief.sessions.schema import bring_up_to_date, put_generation, readable_version, stored_generation
+from brief.sessions.schema import bring_up_to_date, put_generation, readable_version, salvage, stored_generation
 from brief.support.fence import refuse_if_superseded
-
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""The codes by which SQLite says that a file is not an intact database."""
 
 
 class Database:
@@ -240,7 +246,7 @@ class Database:
         if touched_at == self._written_at:
             return
         self._refuse_earlier(generation_in_file(self.path), self.generation_in_file)
-        change, generation = _find_change(self.path)
+        change, generation = find_change(self.path)
         if change is not None:
             self._lose(f"{self.path} {change}")
         self._refuse_earlier(generation, self.generation)
@@ -253,7 +259,7 @@ class Database:
         first frame that is not.
         """
         refuse_if_superseded()  # what a newer server writes is no damage, and the older one writes nothing
-        if _find_journal_damage(self.path):
+        if is_journal_damaged(self.path):
             self.is_journal_lost = True
             self._lose(f"{self._files[1]} was overwritten or cut")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -310,6 +316,12 @@ class Database:
         with self._lock, self._raising_store_errors(), contextlib.closing(sqlite3.connect(path)) as copy:
             self._connection.backup(copy)
 
+    def salvage_to(self, path: Path) -> int:
+        """Copy each row that can still be read to a new file. Returns their number. Raises StoreError and OSError."""
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with self._lock, self._raising_store_errors(), contextlib.closing(connect(path)) as copy:
+            return salvage(self._connection, copy)
+
     def close(self) -> None:
         """Close the connection. The last writer leaves no journal files beside the database.
 
@@ -334,42 +346,6 @@ def check_integrity(path: Path) -> str | None:
     with contextlib.closing(Database(path, epoch=None)) as database, database.read() as connection:
         found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     return None if found == "ok" else found
-
-
-def is_damage(fault: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is not an intact database."""
-    code = getattr(fault, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in DAMAGED
-
-
-def _find_change(path: Path) -> tuple[str | None, int | None]:
-    """How the file was overwritten, as the end of a sentence, None if it is an intact database of ours; and its generation.
-
-    This opens a new connection, since an open one keeps using the pages that it has cached. Raises StoreError if the file
-    cannot be read.
-    """
-    try:
-        with contextlib.closing(open_read_only(path)) as connection:
-            damage = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-            generation = stored_generation(connection)
-    except sqlite3.Error as fault:
-        if is_damage(fault) or "no such table" in str(fault):
-            return f"was overwritten ({fault})", None
-        raise StoreError(sentence_of(path, fault)) from fault
-    if damage != "ok":
-        return f"was overwritten ({' '.join(damage.split())[:200]})", None
-    return None, generation
-
-
-def _find_journal_damage(path: Path) -> bool:
-    """Whether the database cannot be read in full through its journal. Raises StoreError if others have locked it."""
-    try:
-        with contextlib.closing(open_read_only(path)) as connection:
-            return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok"
-    except sqlite3.Error as fault:
-        if fault.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(sentence_of(path, fault)) from fault
-        return True
 
 
 def _refusal(change: str) -> str:

@@ -17,10 +17,12 @@ from brief.fastpath.reach import LOCK
 if TYPE_CHECKING:
     from brief.fastpath.known import Reading
 
-MOST_RECORD = 16_384
-"""The bytes that are read of `lease.lock`. The longest record fits: a reason takes 12,000 at most, as JSON escapes it."""
+MOST_RECORD = 4_096
+"""The bytes that are read of `lease.lock`. The longest record fits, also into one block, so that a full disk cuts none."""
 
 _MOST_REASON = 1_000
+_MOST_REASON_BYTES = 3_000
+"""How long a reason may be as JSON escapes it."""
 _MOST_LOSSES = 8
 UNHEARD = "who was here is unknown until they are heard again"
 """Opens the sentence that sessions may be missing."""
@@ -49,13 +51,20 @@ class LockRecord(NamedTuple):
         """The fields in the file."""
         lost = None
         if self.loss is not None:
-            lost = {"at": self.loss.at.isoformat(), "reason": clean(self.loss.reason, _MOST_REASON)}
+            lost = {"at": self.loss.at.isoformat(), "reason": _bounded(self.loss.reason)}
         return {
             "database": self.had_database,
             "generation": self.generation,
             "in_file": self.in_file,
             "loss": lost,
         }
+
+
+def _bounded(reason: str) -> str:
+    bounded = clean(reason, _MOST_REASON)
+    while len(json.dumps(bounded)) > _MOST_REASON_BYTES:
+        bounded = clean(bounded, len(bounded) * 3 // 4)
+    return bounded
 
 
 NOTHING_NOTED = LockRecord()

@@ -16,7 +16,8 @@ from pathlib import Path
 from brief.core.model.errors import StoreError
 from brief.core.text.sanitize import clean, wire
 from brief.sessions.connections import generation_in_file
-from brief.sessions.database import Database, is_damage
+from brief.sessions.damage import is_damage
+from brief.sessions.database import Database
 from brief.sessions.losses import LockRecord, Loss
 from brief.support.files import create, reason_of
 
@@ -129,11 +130,15 @@ def rescue(database: Database, now: datetime) -> str | None:
     if database.change is None or database.is_journal_unlinked:
         return None
     aside = _free_name(database.path, now)
-    said = [f"what the server still held is kept as {aside.name}"] if _copy(database, aside) else []
+    whole = _copy(database, aside)
+    said = [f"what the server still held is kept as {aside.name}"] if whole else []
+    if not whole and _salvage(database, aside):
+        said = [f"the part of it that could still be read is kept as {aside.name}"]
+        aside = _free_name(database.path, now)
     if database.was_rolled_back:
         database.journal_aside = Path(f"{_free_name(database.path, now)}-wal")
         said.append(f"its journal is kept as {database.journal_aside.name}")
-    elif not said and database.is_journal_lost:
+    elif database.is_journal_lost and not whole:
         said += _keep_journal(database.path, aside)
     return " and ".join(said) or None
 
@@ -143,6 +148,18 @@ def _copy(database: Database, aside: Path) -> bool:
     try:
         database.copy_to(aside)
         if _check_integrity(aside) is None:
+            return True
+    except (StoreError, OSError):
+        pass
+    with contextlib.suppress(OSError):
+        os.unlink(aside)
+    return False
+
+
+def _salvage(database: Database, aside: Path) -> bool:
+    """Copy the rows that can still be read from both ends of each table. Whether there were any; else nothing is left."""
+    try:
+        if database.salvage_to(aside):
             return True
     except (StoreError, OSError):
         pass

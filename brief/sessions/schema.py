@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -102,6 +103,24 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
     for version in range(readable_version(connection, path), SCHEMA_VERSION):
         _run(connection, (*_STEPS[version], f"PRAGMA user_version = {version + 1}"))
     connection.execute(_LOSSES)
+
+
+def salvage(damaged: sqlite3.Connection, empty: sqlite3.Connection) -> int:
+    """Copy every row that can be read from either end of each table into an empty file. Returns their number."""
+    make_tables(empty)
+    tables = [str(name) for (name,) in empty.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    found = 0
+    with empty:
+        empty.execute("BEGIN")
+        for table in tables:
+            if table == "meta" or table.startswith("sqlite_"):
+                continue
+            for order in ("ASC", "DESC"):
+                with contextlib.suppress(sqlite3.Error):
+                    for row in damaged.execute(f"SELECT * FROM {table} ORDER BY rowid {order}"):
+                        marks = ", ".join("?" * len(row))
+                        found += empty.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount
+    return found
 
 
 def stored_generation(connection: sqlite3.Connection) -> int:

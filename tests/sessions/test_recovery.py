@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -128,6 +129,50 @@ def test_a_journal_that_is_cut_in_the_midst_of_a_write(change: Callable[[Path], 
             write(database)
         assert rescue(database, NOW) == "what the server still held is kept as majordomus.db.damaged-20261011T090000Z"
     assert len([row for row in rows(Path(f"{path}.damaged-20261011T090000Z")) if row.startswith("kept")]) == 20
+
+
+def test_a_journal_that_cannot_be_checked_is_not_called_lost(path: Path) -> None:
+    """For want of descriptors nothing is proven: a write is refused, and once there are some again all is as before."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.closing(Database(path, 2)) as database:
+        put(database, "kept")
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        taken = [os.open("/dev/null", os.O_RDONLY)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 1, limits[1]))
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(os.open("/dev/null", os.O_RDONLY))
+            with pytest.raises(StoreError):
+                put(database, "late")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            for descriptor in taken:
+                os.close(descriptor)
+        assert database.find_loss() is None
+        put(database, "after")
+    assert rows(path) == ["after", "before", "kept"]
+
+
+def test_what_can_still_be_read_of_a_cut_database_is_kept(path: Path) -> None:
+    """Rows that lay in the part that is gone are lost; the others, and those that the server kept, are in the copy."""
+    with contextlib.closing(Database(path, 2)) as database:
+        for number in range(300):
+            put(database, f"{number:03}{'x' * 900}")
+    with contextlib.closing(Database(path, 3)) as database:
+        put(database, "999")
+        with database.read() as connection:
+            assert connection.execute("SELECT id FROM episodes WHERE id = '999'").fetchone()
+        os.truncate(path, 100_000)
+        with pytest.raises(StoreError, match="was cut from"):
+            put(database, "late")
+        said = "the part of it that could still be read is kept as majordomus.db.damaged-20261011T090000Z"
+        assert rescue(database, NOW) == said
+    kept = rows(Path(f"{path}.damaged-20261011T090000Z"))
+    assert "before" in kept
+    assert "999" in kept
+    assert 5 < len(kept) < 300
 
 
 def test_a_checkpoint_by_another_in_the_midst_of_writes(path: Path) -> None:
