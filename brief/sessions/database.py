@@ -9,7 +9,7 @@ import stat
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from brief.core.model.errors import StoreError, SupersededError
 from brief.fastpath.proof import WRITABLE_BY_OTHERS
@@ -29,6 +29,13 @@ from brief.sessions.schema import bring_up_to_date, put_generation, readable_ver
 from brief.support.fence import refuse_if_superseded
 
 
+class _Look(NamedTuple):
+    """How the files were found: the mtime of the database in nanoseconds, and size and mtime of its journal."""
+
+    touched_at: int
+    journal: tuple[int, int]
+
+
 class Database:
     """A connection that any thread may use, one at a time.
 
@@ -42,7 +49,7 @@ class Database:
 
     def __init__(self, path: Path, epoch: int | None, losses: Iterable[Loss] = (), generation: int = 0) -> None:
         self.path = path
-        self._files = (str(path), f"{path}-wal")
+        self._files = (str(path), f"{path}-wal", f"{path}-shm")
         self.epoch = epoch
         self.change: str | None = None
         """What was done to the files, so that nothing can be stored any more, as a sentence without a full stop."""
@@ -58,8 +65,8 @@ class Database:
         """Where the journal is moved at the end: it belongs to another file than the one that lies at the path."""
         self._lock = threading.Lock()
         self._opened: dict[str, os.stat_result] = {}
-        self._journal = self._journal_found = (0, 0)
-        """Size and mtime of the journal after our last write, and as last found: only we write to it."""
+        self._journal = (0, 0)
+        """Size and mtime in nanoseconds of the journal after our last write: only we write to it."""
         self._written_at = 0
         """The file's mtime in nanoseconds after our last write. Any other mtime means that somebody else wrote to it."""
         self._is_durable = True
@@ -83,13 +90,13 @@ class Database:
             with self._connection:
                 self._claim(self.epoch)
             self._wait_for_locks(BUSY_MS)
-        self._refuse_if_moved()
+        found = self._refuse_if_moved()
         page_bytes = int(self._connection.execute("PRAGMA page_size").fetchone()[0])
         try:
             self._open_journal = Journal(self._files[1], page_bytes)
         except OSError as fault:
             raise StoreError(sentence_of(self.path, fault)) from fault
-        self._note_written()
+        self._note_written(found)
 
     def _wait_for_locks(self, milliseconds: int) -> None:
         self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
@@ -162,11 +169,11 @@ class Database:
                     refuse_if_superseded()
                 self.generation, self._is_generation_due = generation, False
             finally:
-                self._refuse_if_moved()
+                found = self._refuse_if_moved()
                 if self._open_journal is not None and self._open_journal.may_be_torn(journal_bytes):
                     self._accept_journal()
                 else:
-                    self._note_written()
+                    self._note_written(found)
 
     def find_loss(self) -> str | None:
         """Why nothing can be stored here any more, None if the files are those that were opened. Never waits for a writer."""
@@ -177,9 +184,9 @@ class Database:
 
     def is_touched(self) -> bool:
         """Whether somebody else may have written to the file; `examine` finds out. Never waits for a writer."""
-        if self.find_loss() is not None:
-            return False
-        return self._opened[self._files[0]].st_mtime_ns != self._written_at or self._journal_found != self._journal
+        with contextlib.suppress(StoreError):
+            return self._refuse_if_moved() != (self._written_at, self._journal)
+        return False
 
     def examine(self) -> None:
         """Check the file if somebody else may have written to it, and set `lost` if it has changed. Blocks."""
@@ -192,33 +199,34 @@ class Database:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._is_durable = durable
 
-    def _refuse_if_moved(self) -> None:
-        """Raise StoreError if the paths no longer name the files that were opened.
+    def _refuse_if_moved(self) -> _Look:
+        """Raise StoreError if the paths no longer name the files that were opened. Returns how they were found.
 
         SQLite continues in the files that it holds open, wherever they were moved, but a restart would not find them.
         """
         if self.change is not None:
             raise StoreError(_refusal(self.change))
-        for path in self._files:
-            before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
-            try:
-                found = os.stat(path, follow_symlinks=False)
-            except (FileNotFoundError, NotADirectoryError):
-                self.is_journal_unlinked = path is self._files[1]
-                self._lose(f"{path} is gone")
-            except OSError as fault:  # which proves nothing
-                raise StoreError(
-                    f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; try again"
-                ) from fault
-            if before is None:
-                before = self._opened[path] = found
-            self._refuse_another(path, before, found)
-            if path is self._files[0]:
-                if found.st_size < before.st_size:
-                    self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
-                self._opened[path] = found
-            else:
-                self._journal_found = (found.st_size, found.st_mtime_ns)
+        database, journal, _ = [self._find(path) for path in self._files]
+        return _Look(database.st_mtime_ns, (journal.st_size, journal.st_mtime_ns))
+
+    def _find(self, path: str) -> os.stat_result:
+        """The file at a path, which must be the one that was opened. Raises StoreError."""
+        before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
+        try:
+            found = os.stat(path, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            self.is_journal_unlinked = path is not self._files[0]
+            self._lose(f"{path} is gone")
+        except OSError as fault:  # which proves nothing
+            raise StoreError(
+                f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; try again"
+            ) from fault
+        before = before or found
+        self._refuse_another(path, before, found)
+        if path is self._files[0] and found.st_size < before.st_size:
+            self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
+        self._opened[path] = found
+        return found
 
     def _refuse_another(self, path: str, before: os.stat_result, found: os.stat_result) -> None:
         """Raise StoreError if a path names another file than before, or one of another user. A wider mode is corrected."""
@@ -231,7 +239,7 @@ class Database:
 
     def tighten(self) -> None:
         """Remove the write permission of others from our files. They are not opened: closing them would drop SQLite's locks."""
-        for path in (*self._files, f"{self.path}-shm"):
+        for path in self._files:
             with contextlib.suppress(OSError):
                 found = os.stat(path, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_mode & WRITABLE_BY_OTHERS:
@@ -239,18 +247,18 @@ class Database:
 
     def _refuse_if_changed(self) -> None:
         """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
-        self._refuse_if_moved()
-        if self._journal_found != self._journal:
+        found = self._refuse_if_moved()
+        if found.journal != self._journal:
             self._accept_journal()
-        touched_at = self._opened[self._files[0]].st_mtime_ns
-        if touched_at == self._written_at:
+            found = self._refuse_if_moved()
+        if found.touched_at == self._written_at:
             return
         self._refuse_earlier(generation_in_file(self.path), self.generation_in_file)
         change, generation = find_change(self.path)
         if change is not None:
             self._lose(f"{self.path} {change}")
         self._refuse_earlier(generation, self.generation)
-        self._written_at = touched_at
+        self._written_at = found.touched_at
 
     def _accept_journal(self) -> None:
         """Raise StoreError if the journal, which somebody else has written to, holds less than was stored.
@@ -263,13 +271,12 @@ class Database:
             self.is_journal_lost = True
             self._lose(f"{self._files[1]} was overwritten or cut")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._refuse_if_moved()
-        self._note_written()
+        self._note_written(self._refuse_if_moved())
 
-    def _note_written(self) -> None:
-        self._journal = self._journal_found
-        touched_at = self._opened[self._files[0]].st_mtime_ns
-        if touched_at == self._written_at:
+    def _note_written(self, found: _Look) -> None:
+        """Take what was `found` after a write of ours for ours. What another thread finds meanwhile may be anybody's."""
+        self._journal = found.journal
+        if found.touched_at == self._written_at:
             return
         # A checkpoint. What is copied from now on is to differ from earlier copies.
         in_file = generation_in_file(self.path)
@@ -278,7 +285,7 @@ class Database:
         self._refuse_earlier(in_file, self.generation_in_file)
         self.generation_in_file = in_file or 0
         self._is_generation_due = self._written_at > 0
-        self._written_at = touched_at
+        self._written_at = found.touched_at
 
     def _refuse_earlier(self, found: int | None, least: int) -> None:
         """Raise StoreError if the generation that was found, None if it is unknown, is an earlier one than was stored."""

@@ -18,6 +18,7 @@ import pytest
 
 from brief.core.model.errors import StoreError
 from brief.sessions.database import Database
+from brief.sessions.journal import Journal
 from brief.sessions.recovery import kept_aside, recover, rescue
 from hostile import FOREIGN, needs_root
 from sandbox import SOURCE
@@ -129,6 +130,25 @@ def test_a_journal_that_is_cut_in_the_midst_of_a_write(change: Callable[[Path], 
             write(database)
         assert rescue(database, NOW) == "what the server still held is kept as majordomus.db.damaged-20261011T090000Z"
     assert len([row for row in rows(Path(f"{path}.damaged-20261011T090000Z")) if row.startswith("kept")]) == 20
+
+
+def test_what_another_thread_finds_is_not_taken_for_a_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal that is emptied just after a write, and looked at before that write is noted, counts as changed."""
+    real = Journal.may_be_torn
+
+    def empty_and_look(journal: Journal, size: int) -> bool:
+        torn = real(journal, size)
+        monkeypatch.setattr(Journal, "may_be_torn", real)
+        _empty_wal(path)
+        assert database.is_touched()
+        return torn
+
+    with contextlib.closing(Database(path, 2)) as database:
+        put(database, "kept")
+        monkeypatch.setattr(Journal, "may_be_torn", empty_and_look)
+        put(database, "kept too")
+        with pytest.raises(StoreError, match=r"db-wal was overwritten or cut"):
+            put(database, "late")
 
 
 def test_a_journal_that_cannot_be_checked_is_not_called_lost(path: Path) -> None:
