@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import sqlite3
 import stat
@@ -27,6 +28,8 @@ from brief.sessions.journal import Journal
 from brief.sessions.losses import Loss, forget_losses, put_losses, stored_losses
 from brief.sessions.schema import bring_up_to_date, put_generation, readable_version, salvage, stored_generation
 from brief.support.fence import refuse_if_superseded
+
+_identity = operator.attrgetter("st_ino", "st_dev", "st_uid")
 
 
 class _Look(NamedTuple):
@@ -206,14 +209,14 @@ class Database:
         """
         if self.change is not None:
             raise StoreError(_refusal(self.change))
-        database, journal, _ = [self._find(path) for path in self._files]
+        database, journal = self._find(self._files[0]), self._find(self._files[1])
         return _Look(database.st_mtime_ns, (journal.st_size, journal.st_mtime_ns))
 
     def _find(self, path: str) -> os.stat_result:
         """The file at a path, which must be the one that was opened. Raises StoreError."""
         before = self._opened.get(path)  # read first: a writer may note a larger file at any moment
         try:
-            found = os.stat(path, follow_symlinks=False)
+            found = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             self.is_journal_unlinked = path is not self._files[0]
             self._lose(f"{path} is gone")
@@ -222,7 +225,8 @@ class Database:
                 f"{path} cannot be accessed ({fault.strerror}), so nothing is stored; try again"
             ) from fault
         before = before or found
-        self._refuse_another(path, before, found)
+        if _identity(found) != _identity(before) or found.st_mode & WRITABLE_BY_OTHERS:
+            self._refuse_another(path, before, found)
         if path is self._files[0] and found.st_size < before.st_size:
             self._lose(f"{path} was cut from {before.st_size:,} to {found.st_size:,} bytes")
         self._opened[path] = found
@@ -248,6 +252,7 @@ class Database:
     def _refuse_if_changed(self) -> None:
         """Like `_refuse_if_moved`, but also raise StoreError if somebody else has overwritten the file."""
         found = self._refuse_if_moved()
+        self._find(self._files[2])
         if found.journal != self._journal:
             self._accept_journal()
             found = self._refuse_if_moved()
