@@ -17,7 +17,8 @@ import pytest
 
 from brief import __version__
 from brief.clones.entries import Entry
-from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Status
+from brief.core.model.brief import PeersSection, Status
+from brief.core.model.section_data import Board, EpisodeState, Peer, PeersData
 from brief.core.model.wire import to_json
 from brief.fastpath.ask import quoted
 from brief.fastpath.lease import socket_name

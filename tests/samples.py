@@ -7,19 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from brief.compose import Frame, assemble
-from brief.core.model.brief import (
-    SECTIONS,
-    AnsweredBy,
-    Brief,
-    EpisodeState,
-    PeersData,
-    Repository,
-    Row,
-    Section,
-    StateData,
-    Status,
-)
+from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Repository, Row, Section, Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import EpisodeState, PeersData, StateData
 from brief.core.model.wire import from_plain
 from brief.core.notices.follow_up import FollowUp
 from brief.core.policy.settings import Settings

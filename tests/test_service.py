@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import pytest
 from jsonschema import Draft202012Validator
 
-from brief.core.model.brief import AnsweredBy, Brief, EpisodeState, PeersSection, StateSection, Status
+from brief.core.model.brief import AnsweredBy, Brief, PeersSection, StateSection, Status
 from brief.core.model.errors import NoServerError, RepositoryError, UsageError
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import from_json, from_plain, to_json
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt

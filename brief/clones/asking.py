@@ -9,8 +9,9 @@ from msgspec import DecodeError, Struct
 
 from brief import __version__
 from brief.clones.entries import Entry
-from brief.core.model.brief import Board, Peer, PeersSection
+from brief.core.model.brief import PeersSection
 from brief.core.model.first_fault import first_fault
+from brief.core.model.section_data import Board, Peer
 from brief.core.model.wire import from_json
 from brief.core.text.sanitize import clean
 from brief.fastpath.ask import Answer, exchange, request_of

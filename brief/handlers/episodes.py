@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.sessions.life import MOST_CLOSED

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import GitError
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, checked_id, is_of_another
 from brief.core.sessions.start_text import prompt_text

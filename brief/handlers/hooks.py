@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Wire
 from brief.core.sessions.episode import Episode, checked_id
 from brief.core.sessions.start_text import prompt_text, start_text

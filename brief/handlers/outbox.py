@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Wire
 from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, wake_status
 from brief.core.wakes.state import (

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import RepositoryError
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules

@@ -9,8 +9,8 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import replace
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, MajordomusError
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span

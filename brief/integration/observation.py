@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 from msgspec import DecodeError, field
 
-from brief.core.model.brief import IntegrationData, QueueEntry
 from brief.core.model.errors import MajordomusError
 from brief.core.model.first_fault import first_fault
+from brief.core.model.section_data import IntegrationData, QueueEntry
 from brief.core.model.wire import Count, Moment, Wire, from_json, to_json
 from brief.fastpath.proof import UnprovenError
 from brief.support.files import UnreadableFileError, reason_of, replace

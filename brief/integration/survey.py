@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from msgspec import Struct, field
 
-from brief.core.model.brief import QueueEntry
 from brief.core.model.errors import NotFoundError
+from brief.core.model.section_data import QueueEntry
 from brief.core.text.sanitize import wire
 from brief.git.command import IGNORED, GitTimeoutError, git_cwd, run_with_warnings
 from brief.git.names import HEADS, short_name

@@ -12,9 +12,10 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from brief.core.model.brief import AlertsData, AlertsSection, EpisodeState, Row, ShownNotice, Status, Unparsable
+from brief.core.model.brief import AlertsSection, Row, Status
 from brief.core.model.errors import MajordomusError
 from brief.core.model.level import URGENCY, Level
+from brief.core.model.section_data import AlertsData, EpisodeState, ShownNotice, Unparsable
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from brief.core.model.brief import Board, Peer
+from brief.core.model.section_data import Board, Peer
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.known import ABSENT, Unknown
 from brief.git.worktrees import Checkout

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import DeriveData, DeriveSection, Row, Status
+from brief.core.model.brief import DeriveSection, Row, Status
+from brief.core.model.section_data import DeriveData
 from brief.core.model.wire import to_plain
 from brief.core.text.sanitize import clean
 from brief.derive.lock_state import DeriveState, read_lock

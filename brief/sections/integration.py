@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from brief.core.model.brief import IntegrationSection, QueueEntry, Row, Status
+from brief.core.model.brief import IntegrationSection, Row, Status
+from brief.core.model.section_data import QueueEntry
 from brief.core.model.wire_time import wire_time
 from brief.core.text.sanitize import ago, clean, is_ahead, wire
 from brief.fastpath.known import ABSENT

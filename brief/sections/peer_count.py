@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import Peer, PeersData, Section
+from brief.core.model.brief import Section
+from brief.core.model.section_data import Peer, PeersData
 
 
 def peers_of(section: Section) -> tuple[Peer, ...]:

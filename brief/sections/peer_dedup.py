@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from brief.clones.asking import Neighbour
 from brief.clones.neighbours import Neighbourhood
-from brief.core.model.brief import Peer
+from brief.core.model.section_data import Peer
 from brief.core.sessions.episode import KnownEpisode
 
 

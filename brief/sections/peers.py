@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from brief.clones.neighbours import Neighbourhood
-from brief.core.model.brief import Board, EpisodeState, Peer, PeersData, PeersSection, Row, Status
+from brief.core.model.brief import PeersSection, Row, Status
+from brief.core.model.section_data import Board, EpisodeState, Peer, PeersData
 from brief.core.sessions.claims import Claim, against, relative_tasks
 from brief.core.sessions.life import is_waiting
 from brief.core.sessions.presence import peers as merged

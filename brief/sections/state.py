@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from brief.core.model.brief import EpisodeFact, Row, StateData, StateSection, Status, TaskFact
+from brief.core.model.brief import Row, StateSection, Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import EpisodeFact, StateData, TaskFact
 from brief.core.policy.settings import Settings
 from brief.core.sessions.episode import KnownEpisode
 from brief.core.sessions.task import Task, believable_next, is_ageing

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.model.errors import NotFoundError
+from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.notices.follow_up import FollowUp, owed
 from brief.core.sessions.claims import Claim, new_claim
 from brief.core.sessions.episode import (

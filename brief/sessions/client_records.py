@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import DecodeError, Meta, Struct
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
 from brief.core.model.first_fault import first_fault
+from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import from_json
 from brief.core.sessions.episode import checked_id
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.episode import Client, Episode, is_of_another
 from brief.core.sessions.life import Life
 from brief.sessions.board import Board

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.handlers.wake_poll import Waited, WaitInputs, wait
 from brief.install.hooks import snippet
 from brief.install.mods import Scope

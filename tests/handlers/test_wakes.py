@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, NotFoundError
+from brief.core.model.section_data import EpisodeState
 from brief.core.wakes.state import Prompt
 from brief.handlers import outbox
 from brief.handlers.wakes import paused_text, resumed_text, wakes_text

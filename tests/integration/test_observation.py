@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import QueueEntry
+from brief.core.model.section_data import QueueEntry
 from brief.integration.observation import Observation, ObservationError, read
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import DeriveData, DeriveSection, Status
+from brief.core.model.brief import DeriveSection, Status
+from brief.core.model.section_data import DeriveData
 from brief.sections.derive import answer
 from samples import NOW, ask, context
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import IntegrationSection, QueueEntry, Status
+from brief.core.model.brief import IntegrationSection, Status
+from brief.core.model.section_data import QueueEntry
 from brief.core.text.line import compose_line
 from brief.integration.observation import Observation, ObservationError
 from brief.sections.integration import answer

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brief.clones.asking import Neighbour
 from brief.clones.neighbours import Neighbourhood
-from brief.core.model.brief import Board, EpisodeState
+from brief.core.model.section_data import Board, EpisodeState
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.sections.peer_dedup import drop_duplicates, drop_reported_elsewhere
 from neighbourhood import NOW, peer

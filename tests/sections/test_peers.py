@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import EpisodeState, PeersData, PeersSection, Status
+from brief.core.model.brief import PeersSection, Status
 from brief.core.model.errors import GitError
+from brief.core.model.section_data import EpisodeState, PeersData
 from brief.core.model.wire import from_json, to_json
 from brief.core.sessions.task import Task
 from brief.git.worktrees import Checkout, worktrees

@@ -6,7 +6,8 @@ import pytest
 
 from brief.clones.asking import Neighbour, unread
 from brief.clones.neighbours import Neighbourhood
-from brief.core.model.brief import Board, EpisodeState, PeersSection, Status
+from brief.core.model.brief import PeersSection, Status
+from brief.core.model.section_data import Board, EpisodeState
 from brief.core.notices.follow_up import FollowUp
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim

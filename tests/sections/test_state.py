@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import EpisodeState, StateData, Status
+from brief.core.model.brief import Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import EpisodeState, StateData
 from brief.core.model.wire import to_json
 from brief.core.sessions.episode import Client
 from brief.core.sessions.task import Task

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import AnsweredBy, EpisodeState
+from brief.core.model.brief import AnsweredBy
 from brief.core.model.errors import SupersededError
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.life import CHECKOUT_REMOVED, Life
 from brief.fastpath import process as processes
 from brief.server.housekeeping import tend

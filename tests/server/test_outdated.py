@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brief import __version__
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from sandbox import SOURCE, Lab, until
 from serving import answers, ask, finish, has_ended, lease, python, serve
 

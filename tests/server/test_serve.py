@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.policy.names import POLICY_FILE
 from brief.sessions.board import Board
 from brief.sessions.database import Database

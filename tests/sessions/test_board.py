@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.episode import KnownEpisode, Process
 from brief.sessions.board import Board
 from brief.sessions.database import Database

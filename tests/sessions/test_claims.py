@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import ConflictError, NotFoundError, StoreError, SupersededError, UsageError
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.claims import INTENT_LIMIT, MOST_CLAIMS
 from brief.sessions.board import Board
 from brief.sessions.database import Database

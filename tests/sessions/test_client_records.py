@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.presence import Seen, SeenSession
 from brief.fastpath import process as processes
 from brief.fastpath.process import describe_process

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from brief.core.model.brief import PeersData
 from brief.core.model.errors import StoreError
+from brief.core.model.section_data import PeersData
 from brief.core.sessions.life import Life
 from brief.handlers.locks import LocksInputs, PlaceInputs, list_locks, place_lock
 from brief.sessions import endings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import SupersededError
+from brief.core.model.section_data import EpisodeState
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.stored import StoredSessions

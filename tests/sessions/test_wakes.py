@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import NotFoundError, StoreError, SupersededError
+from brief.core.model.section_data import EpisodeState
 from brief.core.wakes.rules import MINUTE, Instant, Rules
 from brief.core.wakes.state import Change, Entry, Prompt, WakeState, queue_prompt, record_outcome, unchanged
 from brief.sessions.board import Board

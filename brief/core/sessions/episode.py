@@ -6,8 +6,8 @@ import re
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from brief.core.model.brief import EpisodeState, Liveness
 from brief.core.model.errors import UsageError
+from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.model.wire import Moment, Wire
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")

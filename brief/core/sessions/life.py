@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from brief.core.model.brief import EpisodeState, Liveness
+from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.sessions.episode import Episode, KnownEpisode
 
 

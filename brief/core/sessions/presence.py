@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from brief.core.model.brief import EpisodeState, Peer
+from brief.core.model.section_data import EpisodeState, Peer
 from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Ended, KnownEpisode
 from brief.core.sessions.life import is_waiting

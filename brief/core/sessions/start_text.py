@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brief.core.model.brief import SECTIONS, AlertsData, Brief, Section, ShownNotice
+from brief.core.model.brief import SECTIONS, Brief, Section
 from brief.core.model.level import Level
+from brief.core.model.section_data import AlertsData, ShownNotice
 from brief.core.notices.alerts_block import MOST, block
 from brief.core.notices.visibility import Shown
 from brief.core.text.budget import narrowed

@@ -10,8 +10,9 @@ import hashlib
 import json
 from typing import Any
 
-from brief.core.model.brief import AlertsData, Brief, DeriveData, IntegrationData, MeshData, PeersData
+from brief.core.model.brief import Brief
 from brief.core.model.level import Level
+from brief.core.model.section_data import AlertsData, DeriveData, IntegrationData, MeshData, PeersData
 
 
 def facts(brief: Brief) -> str:

@@ -14,20 +14,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from brief.core.model.brief import (
+from brief.core.model.brief import Row, Section, Status, count_urgent
+from brief.core.model.level import Level
+from brief.core.model.section_data import (
     AlertsData,
     DeriveData,
     IntegrationData,
     MeshData,
     PeersData,
-    Row,
-    Section,
     StateData,
-    Status,
     TaskFact,
-    count_urgent,
 )
-from brief.core.model.level import Level
 from brief.core.text.sanitize import ELLIPSIS, ago, clean, elapsed
 
 SEPARATOR = " · "

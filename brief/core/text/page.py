@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from brief.core.model.brief import AnsweredBy, Brief, Row, Section, StateData, Status
+from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import StateData
 from brief.core.text.sanitize import clean, often
 from brief.core.text.wrap import wrapped
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from brief.core.model.brief import EpisodeState
+from brief.core.model.section_data import EpisodeState
 from brief.core.policy.settings import Settings
 
 MINUTE = timedelta(minutes=1)

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from brief.core.model.brief import EpisodeState
 from brief.core.model.errors import UsageError
+from brief.core.model.section_data import EpisodeState
 from brief.core.sessions.episode import (
     KnownEpisode,
     Process,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from brief.core.model.brief import EpisodeState, Liveness
+from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.model.wire import from_plain
 from brief.core.sessions.episode import Episode, KnownEpisode, Process
 from brief.core.sessions.life import (

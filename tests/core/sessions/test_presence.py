@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from brief.core.model.brief import EpisodeState, Liveness
+from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.sessions.episode import Ended, Episode, KnownEpisode
 from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest, peers, without_ended
 from brief.core.sessions.task import Task

@@ -5,18 +5,9 @@ from functools import partial
 import pytest
 
 from brief.compose import Frame, assemble, unread
-from brief.core.model.brief import (
-    SECTIONS,
-    AlertsData,
-    AlertsSection,
-    AnsweredBy,
-    Brief,
-    Repository,
-    Row,
-    ShownNotice,
-    Status,
-)
+from brief.core.model.brief import SECTIONS, AlertsSection, AnsweredBy, Brief, Repository, Row, Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import AlertsData, ShownNotice
 from brief.core.notices.alerts_block import MOST
 from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed
 from brief.core.sessions.start_text import start_text as composed

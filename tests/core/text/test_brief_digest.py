@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import (
+from brief.core.model.brief import Section, Status
+from brief.core.model.level import Level
+from brief.core.model.section_data import (
     AlertsData,
     Board,
     DeriveData,
@@ -13,13 +15,10 @@ from brief.core.model.brief import (
     Peer,
     PeersData,
     QueueEntry,
-    Section,
     ShownNotice,
     StateData,
-    Status,
     TaskFact,
 )
-from brief.core.model.level import Level
 from brief.core.model.wire import from_plain
 from brief.core.text.brief_digest import facts
 from samples import NOW, ago, brief, rows, section

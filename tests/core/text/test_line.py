@@ -9,26 +9,28 @@ from hypothesis import strategies as st
 from wcwidth import iter_graphemes
 
 from brief.core.model.brief import (
-    AlertsData,
     AlertsSection,
-    DeriveData,
     DeriveSection,
-    IntegrationData,
     IntegrationSection,
-    MeshData,
     MeshSection,
-    PeersData,
     PeersSection,
-    QueueEntry,
     Row,
     Section,
-    ShownNotice,
-    StateData,
     StateSection,
     Status,
-    TaskFact,
 )
 from brief.core.model.level import Level
+from brief.core.model.section_data import (
+    AlertsData,
+    DeriveData,
+    IntegrationData,
+    MeshData,
+    PeersData,
+    QueueEntry,
+    ShownNotice,
+    StateData,
+    TaskFact,
+)
 from brief.core.text.line import Segment, cells, compose_line, fit, line, segments_of
 from brief.core.text.sanitize import clean
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from brief.core.model.brief import SECTIONS, Brief, Section, StateData, Status
+from brief.core.model.brief import SECTIONS, Brief, Section, Status
 from brief.core.model.level import Level
+from brief.core.model.section_data import StateData
 from brief.core.text.line import cells
 from brief.core.text.page import page, section_page, where
 from samples import brief, rows, section
