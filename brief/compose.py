@@ -20,6 +20,7 @@ from brief.core.model.brief import (
     AnsweredBy,
     Brief,
     DishonestSectionError,
+    PolicyInForce,
     Repository,
     Section,
     SixSections,
@@ -120,7 +121,7 @@ def _check_section(name: str, answered: object) -> Section:
 def _describe_error(fault: BaseException) -> str:
     if isinstance(fault, MajordomusError):
         return clean(fault.sentence, 400)
-    if isinstance(fault, (DishonestSectionError, _RubbishError)):
+    if isinstance(fault, (DishonestSectionError, PolicyInForce, _RubbishError)):
         return clean(f"its answer has the wrong shape: {fault}", 400)
     return clean(f"unexpected {type(fault).__name__}: {fault}", 400)
 
@@ -132,6 +133,7 @@ class Frame(Struct, frozen=True):
     repository: Repository
     interval_minutes: int
     on_interval_reason: str | None
+    policy: PolicyInForce
     notes: tuple[str, ...]
 
 
@@ -144,6 +146,7 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
         interval_minutes=frame.interval_minutes,
         on_interval=frame.on_interval_reason is None,
         on_interval_reason=frame.on_interval_reason,
+        policy=frame.policy,
         line=compose_line(sections, now, head_unread=frame.repository.head_unread),
         summary=_summary(sections, frame.repository, frame.notes),
         unread=tuple(section.name for section in sections if section.status is Status.UNREAD),

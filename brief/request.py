@@ -96,7 +96,7 @@ class Requests:
             raise RepositoryError(
                 f"{clean(wire(here.root))} is not a checkout of {clean(wire(self._context.common_dir))}"
             )
-        policy = self._policies.read(here.root)
+        policy = self._policies.read(here.root, here.common_dir)
         return CheckoutConfig(
             here,
             policy,

@@ -8,9 +8,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from brief.core.model.errors import PolicyError
-from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.names import LOCAL_POLICY, POLICY_FILE
 from brief.core.policy.policy_files import skeleton
+from brief.fastpath.lease import state_dir
+from brief.fastpath.proof import UnprovenError, open_folder
 from brief.support.folders import LinkInTheWayError, opened
+from brief.support.state_folder import make_state
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -38,6 +41,31 @@ def write_skeleton(root: str) -> WriteOutcome:
         return _already(path)
     except LinkInTheWayError as fault:
         raise PolicyError(fault.sentence) from fault
+    except OSError as error:
+        raise PolicyError(f"{path} cannot be written ({error.strerror}); nothing was changed") from error
+    return WriteOutcome(str(path), written=True, sentence=f"{path}: written, every key at its default")
+
+
+def write_local_skeleton(common_dir: str) -> WriteOutcome:
+    """Write the skeleton as this clone's own policy, in the state folder. Raises PolicyError.
+
+    Whatever is there is left as it is.
+    """
+    folder = state_dir(common_dir)
+    path = Path(folder) / LOCAL_POLICY
+    try:
+        make_state(folder)
+        if os.path.lexists(path):
+            return _already(path)
+        descriptor = open_folder(folder)
+        try:
+            _create(descriptor, path.name, skeleton())
+        finally:
+            os.close(descriptor)
+    except FileExistsError:
+        return _already(path)
+    except UnprovenError as fault:
+        raise PolicyError(f"nothing was written: {fault}") from fault
     except OSError as error:
         raise PolicyError(f"{path} cannot be written ({error.strerror}); nothing was changed") from error
     return WriteOutcome(str(path), written=True, sentence=f"{path}: written, every key at its default")

@@ -30,7 +30,7 @@ from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot, NoticeStores
 from brief.notices.told_fixes import ToldFixes
-from brief.policy import switch_reason
+from brief.policy import policy_in_force, switch_reason
 from brief.request import RequestContext, Requests
 from brief.sections.context import SectionContext, Sessions
 from brief.sections.peer_count import peers_of, with_one_less
@@ -246,6 +246,7 @@ class RepositoryService:
             repository=request.repository,
             interval_minutes=request.query.settings.session.brief_interval_minutes,
             on_interval_reason=switch_reason(request.policy),
+            policy=policy_in_force(request.policy),
             notes=request.notes,
         )
         brief = assemble(sections, frame, self.now())

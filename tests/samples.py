@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from brief.compose import Frame, assemble
-from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Repository, Row, Section, Status
+from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, PolicyInForce, Repository, Row, Section, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import EpisodeState, PeersData, StateData
 from brief.core.model.wire import from_plain
 from brief.core.notices.follow_up import FollowUp
+from brief.core.policy.names import PolicySource
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
 from brief.core.sessions.episode import Client, Ended, Episode, KnownEpisode
@@ -79,6 +80,7 @@ def brief(*sections: Section, reason: str | None = None, notes: tuple[str, ...] 
         ),
         interval_minutes=20,
         on_interval_reason="session.brief_on_interval is not set",
+        policy=PolicyInForce(source=PolicySource.DEFAULTS, path=None),
         notes=notes,
     )
     return assemble([given.get(name, section(name)) for name in SECTIONS], frame, NOW)

@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import PolicyError
-from brief.core.policy.names import POLICY_FILE
+from brief.core.policy.names import POLICY_FILE, PolicySource
 from brief.core.policy.settings import Settings
 from brief.policy import LIMIT, NO_POLICY, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
 from brief.support.files import any_young, stamp
 from sandbox import unprivileged, until
 
 ON = "session:\n  brief_on_interval: true\n"
+
+GIT = "/nonexistent/repository.git"
+"""A git folder without a primary checkout or a policy of its own."""
 
 UNTIL_FIXED = (
     "; until then its settings are unknown: a server keeps those that it read last, all else uses the defaults"
@@ -37,22 +40,23 @@ def _only_sentence(policy: Policy) -> str:
 
 def test_an_absent_policy_is_the_defaults(tmp_path: Path) -> None:
     """A missing file is not a fault: every key has its default and none is declared."""
-    policy = read_policy(str(tmp_path))
-    assert policy == Policy(Settings(), (), str(tmp_path / POLICY_FILE), PolicyStatus.ABSENT, frozenset())
+    policy = read_policy(str(tmp_path), GIT)
+    path = str(tmp_path / POLICY_FILE)
+    assert policy == Policy(Settings(), (), path, POLICY_FILE, PolicySource.DEFAULTS, PolicyStatus.ABSENT, frozenset())
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
 def test_an_empty_policy_sets_nothing(tmp_path: Path, text: str) -> None:
     """A file of comments alone is read, and sets no key."""
     _write(tmp_path, text)
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), GIT)
     assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset())
 
 
 def test_a_good_policy_is_read(tmp_path: Path) -> None:
     """What the file sets is in force, and declared."""
     _write(tmp_path, "version: 1\nsession:\n  brief_interval_minutes: 7\n")
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), GIT)
     assert policy.status is PolicyStatus.READ
     assert policy.settings.session.brief_interval_minutes == 7
     assert policy.declared == {"version", "session.brief_interval_minutes"}
@@ -79,7 +83,7 @@ def test_a_good_policy_is_read(tmp_path: Path) -> None:
 def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: str) -> None:
     """An interval that is not a whole number from 1 to 1440 is refused as spelled, and the default is used."""
     _write(tmp_path, f"session:\n  brief_interval_minutes: {value}\n  wake_limit: 3\n")
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), GIT)
     assert policy.status is PolicyStatus.FAULTY
     assert _only_sentence(policy) == (
         f"{POLICY_FILE}: session.brief_interval_minutes is {told}; "
@@ -107,7 +111,7 @@ def test_a_wrong_interval_is_told_as_spelled(tmp_path: Path, value: str, told: s
 def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str, why: str) -> None:
     """Only YAML's true turns the switch on; for anything else the reason names the value."""
     _write(tmp_path, text + "\n")
-    reason = switch_reason(read_policy(str(tmp_path)))
+    reason = switch_reason(read_policy(str(tmp_path), GIT))
     assert reason is not None
     assert reason.startswith("session.brief_on_interval is not true: ")
     assert reason.endswith(why)
@@ -116,26 +120,26 @@ def test_the_switch_is_off_and_says_why(tmp_path: Path, text: str, why: str) -> 
 def test_the_switch_is_off_where_the_policy_is_unread(tmp_path: Path) -> None:
     """An unreadable policy is not called unset, and the command that says why is named."""
     _write(tmp_path, "session: [\n")
-    reason = switch_reason(read_policy(str(tmp_path)))
-    told = f"session.brief_on_interval is unknown, which counts as off: {POLICY_FILE} cannot be read; majordomus policy"
+    reason = switch_reason(read_policy(str(tmp_path), GIT))
+    told = "session.brief_on_interval is unknown, which counts as off: the policy cannot be read; majordomus policy"
     assert (reason or "").startswith(told)
 
 
 def test_the_switch_is_off_without_a_policy(tmp_path: Path) -> None:
     """Without a policy the reason names the command that writes one."""
-    assert switch_reason(read_policy(str(tmp_path))) == NO_POLICY
+    assert switch_reason(read_policy(str(tmp_path), GIT)) == NO_POLICY
 
 
 def test_the_switch_is_on_by_true(tmp_path: Path) -> None:
     """A plain true turns the switch on, and there is no reason against it."""
     _write(tmp_path, ON)
-    assert switch_reason(read_policy(str(tmp_path))) is None
+    assert switch_reason(read_policy(str(tmp_path), GIT)) is None
 
 
 def test_an_unknown_zone_is_a_fault_of_the_policy(tmp_path: Path) -> None:
     """A zone unknown to the machine is a fault of the policy, and affects no other key."""
     _write(tmp_path, "timezone: Europe/Prag\n" + ON)
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), GIT)
     assert "timezone is Europe/Prag (text); write the IANA name of a zone" in _only_sentence(policy)
     assert policy.settings.timezone is None
     assert policy.settings.session.brief_on_interval
@@ -155,7 +159,7 @@ def test_an_unknown_zone_is_a_fault_of_the_policy(tmp_path: Path) -> None:
 def test_what_is_no_policy_leaves_the_defaults(tmp_path: Path, text: str | bytes, says: str) -> None:
     """An unreadable file is one fault that says where, and all defaults are used."""
     _write(tmp_path, text)
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), GIT)
     assert policy.status is PolicyStatus.UNREADABLE
     assert policy.settings == Settings()
     assert says in _only_sentence(policy)
@@ -171,7 +175,7 @@ def test_what_may_not_be_read_is_no_policy_that_sets_nothing(tmp_path: Path) -> 
         mode = closed.stat().st_mode
         closed.chmod(0)
         found = unprivileged(
-            lambda: [str(read_policy(str(tmp_path)).status), read_policy(str(tmp_path)).faults[0].sentence]
+            lambda: [str(read_policy(str(tmp_path), GIT).status), read_policy(str(tmp_path), GIT).faults[0].sentence]
         )
         closed.chmod(mode)
         assert found == [
@@ -184,22 +188,22 @@ def test_what_is_no_file_is_a_fault(tmp_path: Path) -> None:
     """A folder, a pipe, a broken link and a link to itself are reported, and nothing blocks."""
     path = tmp_path / POLICY_FILE
     path.mkdir(parents=True)
-    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
+    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path), GIT))
     path.rmdir()
     os.mkfifo(path)
-    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path)))
+    assert "not a file but a folder, a pipe or a device" in _only_sentence(read_policy(str(tmp_path), GIT))
     path.unlink()
     path.symlink_to("missing.yaml")
-    assert "a broken link" in _only_sentence(read_policy(str(tmp_path)))
+    assert "a broken link" in _only_sentence(read_policy(str(tmp_path), GIT))
     path.unlink()
     path.symlink_to("policy.yaml")
-    assert "a link that leads to itself" in _only_sentence(read_policy(str(tmp_path)))
+    assert "a link that leads to itself" in _only_sentence(read_policy(str(tmp_path), GIT))
 
 
 def test_a_file_in_the_place_of_a_folder_is_no_policy(tmp_path: Path) -> None:
     """If .ai is a file, there is no policy, and nothing is wrong."""
     (tmp_path / ".ai").write_text("")
-    assert read_policy(str(tmp_path)).status is PolicyStatus.ABSENT
+    assert read_policy(str(tmp_path), GIT).status is PolicyStatus.ABSENT
 
 
 def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
@@ -207,7 +211,7 @@ def test_a_link_within_the_checkout_is_followed(tmp_path: Path) -> None:
     (tmp_path / "shared.yaml").write_text(ON)
     (tmp_path / ".ai/repo").mkdir(parents=True)
     (tmp_path / POLICY_FILE).symlink_to("../../shared.yaml")
-    assert read_policy(str(tmp_path)).settings.session.brief_on_interval
+    assert read_policy(str(tmp_path), GIT).settings.session.brief_on_interval
 
 
 @pytest.mark.parametrize("link", [POLICY_FILE, ".ai/repo", ".ai"])
@@ -217,7 +221,7 @@ def test_a_link_out_of_the_checkout_is_not_followed(tmp_path: Path, link: str) -
     _write(outside, ON)
     (root / link).parent.mkdir(parents=True)
     (root / link).symlink_to(outside / link)
-    policy = read_policy(str(root))
+    policy = read_policy(str(root), GIT)
     assert policy.status is PolicyStatus.UNREADABLE
     assert not policy.settings.session.brief_on_interval
     assert "a link leads out of the checkout" in _only_sentence(policy)
@@ -228,14 +232,14 @@ def test_the_environment_sets_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("POLICY", '{"session": {"brief_on_interval": true}}')
     monkeypatch.setenv("SESSION__BRIEF_ON_INTERVAL", "true")
     _write(tmp_path, "version: 1\n")
-    assert read_policy(str(tmp_path)).settings == Settings()
+    assert read_policy(str(tmp_path), GIT).settings == Settings()
 
 
 def test_what_writes_stops_at_every_fault(tmp_path: Path) -> None:
     """A command that writes gets all faults at once and cannot go on."""
     _write(tmp_path, "breif: 1\nsession:\n  wake_limit: -1\n")
     with pytest.raises(PolicyError) as caught:
-        checked(read_policy(str(tmp_path)))
+        checked(read_policy(str(tmp_path), GIT))
     assert caught.value.exit_code == 2
     assert "breif is not a key" in caught.value.sentence
     assert "session.wake_limit is -1 (whole number)" in caught.value.sentence
@@ -249,7 +253,7 @@ def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
     shelf = PolicyCache()
     for minutes in [7, 8, 9, 5, 6] * 20:
         _write(tmp_path, f"session:\n  brief_interval_minutes: {minutes}\n")
-        assert shelf.read(str(tmp_path)).settings.session.brief_interval_minutes == minutes
+        assert shelf.read(str(tmp_path), GIT).settings.session.brief_interval_minutes == minutes
 
 
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
@@ -257,7 +261,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     path = _write(tmp_path, "version: 1\n")
     until(lambda: not any_young([stamp(str(path))]))
     shelf = PolicyCache()
-    assert shelf.read(str(tmp_path)) is shelf.read(str(tmp_path))
+    assert shelf.read(str(tmp_path), GIT) is shelf.read(str(tmp_path), GIT)
 
 
 def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,54 +271,54 @@ def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkey
     shelf = PolicyCache()
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(errno.EMFILE, "Too many open files")))
-        assert shelf.read(str(tmp_path)).status is PolicyStatus.UNREADABLE
-    assert shelf.read(str(tmp_path)).settings.session.brief_interval_minutes == 7
+        assert shelf.read(str(tmp_path), GIT).status is PolicyStatus.UNREADABLE
+    assert shelf.read(str(tmp_path), GIT).settings.session.brief_interval_minutes == 7
 
 
 def test_the_last_good_value_of_a_key_holds_while_running(tmp_path: Path) -> None:
     """A key that becomes faulty keeps its last good value, however often, and takes the next good one."""
     shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
-    shelf.read(root)
+    shelf.read(root, GIT)
     for wrong in ["seven", "1.5"]:
         _write(tmp_path, f"session:\n  brief_interval_minutes: {wrong}\n  wake_limit: 3\n")
-        policy = shelf.read(root)
+        policy = shelf.read(root, GIT)
         assert _only_sentence(policy).endswith("the last good value 7 applies")
         assert (policy.settings.session.brief_interval_minutes, policy.settings.session.wake_limit) == (7, 3)
     _write(tmp_path, "session:\n  brief_interval_minutes: 9\n")
-    assert shelf.read(root).settings.session.brief_interval_minutes == 9
+    assert shelf.read(root, GIT).settings.session.brief_interval_minutes == 9
 
 
 def test_the_last_good_policy_stays_while_the_file_is_unreadable(tmp_path: Path) -> None:
     """A file that becomes unreadable changes nothing in force, and the fault says so."""
     shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
-    shelf.read(root)
+    shelf.read(root, GIT)
     _write(tmp_path, "session: [\n")
-    policy = shelf.read(root)
+    policy = shelf.read(root, GIT)
     assert policy.status is PolicyStatus.UNREADABLE
     assert policy.settings.session.brief_interval_minutes == 7
-    assert _only_sentence(policy) == _only_sentence(read_policy(root))
+    assert _only_sentence(policy) == _only_sentence(read_policy(root, GIT))
 
 
 def test_a_removed_policy_is_the_defaults_again(tmp_path: Path) -> None:
     """Removing the file is a decision: the defaults apply, and no old value comes back."""
     shelf, root = PolicyCache(), str(tmp_path)
     path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
-    shelf.read(root)
+    shelf.read(root, GIT)
     path.unlink()
-    assert shelf.read(root).settings == Settings()
+    assert shelf.read(root, GIT).settings == Settings()
     _write(tmp_path, "session: [\n")
-    assert shelf.read(root).settings == Settings()
+    assert shelf.read(root, GIT).settings == Settings()
 
 
 def test_a_faulty_switch_is_off_at_once(tmp_path: Path) -> None:
     """A server that wakes sessions stops when the switch is no longer a plain true."""
     shelf, root = PolicyCache(), str(tmp_path)
     _write(tmp_path, ON)
-    assert switch_reason(shelf.read(root)) is None
+    assert switch_reason(shelf.read(root, GIT)) is None
     _write(tmp_path, "session:\n  brief_on_interval: off\n")
-    assert "sets it to off, which is text" in (switch_reason(shelf.read(root)) or "")
+    assert "sets it to off, which is text" in (switch_reason(shelf.read(root, GIT)) or "")
 
 
 def test_checkouts_do_not_share_what_was_good(tmp_path: Path) -> None:
@@ -322,8 +326,8 @@ def test_checkouts_do_not_share_what_was_good(tmp_path: Path) -> None:
     shelf = PolicyCache()
     _write(tmp_path / "one", "session:\n  brief_interval_minutes: 7\n")
     _write(tmp_path / "two", "session:\n  brief_interval_minutes: x\n")
-    assert shelf.read(str(tmp_path / "one")).settings.session.brief_interval_minutes == 7
-    assert shelf.read(str(tmp_path / "two")).settings.session.brief_interval_minutes == 20
+    assert shelf.read(str(tmp_path / "one"), GIT).settings.session.brief_interval_minutes == 7
+    assert shelf.read(str(tmp_path / "two"), GIT).settings.session.brief_interval_minutes == 20
 
 
 def test_many_threads_read_one_policy(tmp_path: Path) -> None:
@@ -332,7 +336,9 @@ def test_many_threads_read_one_policy(tmp_path: Path) -> None:
     _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
     seen: list[int] = []
     threads = [
-        threading.Thread(target=lambda: seen.append(shelf.read(str(tmp_path)).settings.session.brief_interval_minutes))
+        threading.Thread(
+            target=lambda: seen.append(shelf.read(str(tmp_path), GIT).settings.session.brief_interval_minutes)
+        )
         for _ in range(16)
     ]
     for thread in threads:

@@ -18,7 +18,7 @@ def test_the_skeleton_is_written_and_changes_nothing(tmp_path: Path) -> None:
     outcome = write_skeleton(str(tmp_path))
     assert outcome.written
     assert outcome.path == str(tmp_path / POLICY_FILE)
-    policy = read_policy(str(tmp_path))
+    policy = read_policy(str(tmp_path), f"{tmp_path}/.git")
     assert (policy.status, policy.settings, policy.declared) == (PolicyStatus.READ, Settings(), frozenset(keys()))
 
 

@@ -56,7 +56,7 @@ def install_mods(args: argparse.Namespace) -> int:
         return ANSWERED
     here = _around(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
-    policy = None if here is None or _is_for_all(args) else checked(read_policy(here.root))
+    policy = None if here is None or _is_for_all(args) else checked(read_policy(here.root, here.common_dir))
     # Whatever cannot be read is met here, before the first mod is written.
     ready = [(place, _content(place)) for place in _places(args, here)]
     now = utc_now()
@@ -136,7 +136,7 @@ def _off(place: Place, here: Located | None) -> str | None:
         return None
     needs_trust = place.scope is Scope.USER and not Trust.of_person(here.common_dir).trusted(here.common_dir, *WAKING)
     untrusted = "it wakes nobody here until you run majordomus trust in this repository" if needs_trust else None
-    return switch_reason(read_policy(here.root), place.mod.policy_key) or untrusted
+    return switch_reason(read_policy(here.root, here.common_dir), place.mod.policy_key) or untrusted
 
 
 def _around(args: argparse.Namespace) -> Located | None:

@@ -57,7 +57,7 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
 
 def _start_server(call: Call) -> None:
     """Start a server if the repository's policy asks for it. If that fails, the text says why no server answers."""
-    policy = read_policy(call.here.root)
+    policy = read_policy(call.here.root, call.here.common_dir)
     if policy.status in (PolicyStatus.READ, PolicyStatus.FAULTY) and policy.settings.session.ensure_server_on_start:
         with contextlib.suppress(UnprovenStateError):  # the text says whose it is
             refuse_unproven(state_dir(call.here.common_dir))

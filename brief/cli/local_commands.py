@@ -103,6 +103,12 @@ def _add_init(commands: Commands) -> None:
         "policies.init",
     )
     parser.add_argument("--lines", action="store_true", help="only print the lines for sessions; write nothing")
+    parser.add_argument(
+        "--local",
+        action="store_true",
+        help="write the policy of this clone alone, in its git folder: no file to commit, and in force in every worktree "
+        "that has no policy of its own",
+    )
 
 
 def _add_policy(commands: Commands) -> None:

@@ -8,23 +8,25 @@ import json
 from brief.cli.checkout_argument import located
 from brief.cli.output import paged, say
 from brief.core.model.errors import ANSWERED
-from brief.core.policy.names import POLICY_FILE, SWITCH, UNREAD
+from brief.core.policy.names import SWITCH, UNREAD, PolicySource
 from brief.core.policy.policy_files import schema_json
 from brief.core.policy.settings import keys
 from brief.core.text.sanitize import clean, printable_json, wire
 from brief.core.text.spelling import spell
+from brief.fastpath.locate import Located
 from brief.policy import (
     NO_POLICY,
     SEE_CHECK,
     Policy,
     PolicyStatus,
     checked,
+    describe_source,
     read_policy,
     refuse_unread,
     switch_reason,
     value_of,
 )
-from brief.scaffold import session_lines, write_skeleton
+from brief.scaffold import session_lines, write_local_skeleton, write_skeleton
 from brief.trust import Pair, Trust, ignored_config_home, may_be_trusted
 
 # ---------------------------------------------------------------- init
@@ -32,27 +34,27 @@ from brief.trust import Pair, Trust, ignored_config_home, may_be_trusted
 
 def init(args: argparse.Namespace) -> int:
     """Write the skeleton of a policy, and print the lines for a session."""
-    root = located(args).root
+    here = located(args)
     if args.lines:
-        say(_lines(root))
+        say(_lines(here))
         return ANSWERED
-    outcome = write_skeleton(root)
-    say(paged(f"{clean(wire(outcome.sentence), 1_000)}\n{_next_step(root)}"))
+    outcome = write_local_skeleton(here.common_dir) if args.local else write_skeleton(here.root)
+    say(paged(f"{clean(wire(outcome.sentence), 1_000)}\n{_next_step(here)}"))
     if not outcome.written:
         say(paged("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n"))
         return ANSWERED
     say(paged("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n") + "\n")
-    say(_lines(root))
+    say(_lines(here))
     return ANSWERED
 
 
-def _lines(root: str) -> str:
-    return session_lines(read_policy(root).settings.session.brief_interval_minutes)
+def _lines(here: Located) -> str:
+    return session_lines(read_policy(here.root, here.common_dir).settings.session.brief_interval_minutes)
 
 
-def _next_step(root: str) -> str:
+def _next_step(here: Located) -> str:
     """Return the next step towards briefing sessions automatically."""
-    policy = read_policy(root)
+    policy = read_policy(here.root, here.common_dir)
     if policy.is_unread:
         return f"{UNREAD}: {SEE_CHECK}\n"
     if switch_reason(policy) is None:
@@ -67,23 +69,33 @@ def _next_step(root: str) -> str:
 
 def check_policy(args: argparse.Namespace) -> int:
     """List every fault of the policy."""
-    policy = checked(read_policy(located(args).root))
+    here = located(args)
+    policy = checked(read_policy(here.root, here.common_dir))
     nothing = "nothing to check, there is none and the defaults apply; majordomus init writes one"
-    say(f"{POLICY_FILE}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
+    say(f"{clean(wire(policy.file), 1_000)}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
     return ANSWERED
 
 
 def show_policy(args: argparse.Namespace) -> int:
     """Show the value in force for every key."""
-    policy = read_policy(located(args).root)
+    here = located(args)
+    policy = read_policy(here.root, here.common_dir)
     rows = [(key, _value(policy, key), _source(policy, key)) for key in keys()]
     if args.format == "json":
         told = {key: {"value": value, "source": source} for key, value, source in rows}
-        document = {"path": wire(policy.path), "status": policy.status, "keys": told, "faults": _faults(policy)}
+        document = {
+            "path": wire(policy.path),
+            "source": policy.source,
+            "status": policy.status,
+            "keys": told,
+            "faults": _faults(policy),
+        }
         say(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
         return ANSWERED
     width = max(len(key) for key in keys())
     say(f"{clean(wire(policy.path), 1_000)} ({policy.status})\n")
+    if policy.source in (PolicySource.PRIMARY, PolicySource.CLONE):
+        say(f"note: the policy in force is {clean(wire(describe_source(policy)), 1_000)}\n")
     for key, value, source in rows:
         say(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")
     for sentence in (*_faults(policy), switch_reason(policy)):
@@ -121,7 +133,7 @@ def print_schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every actio
 def change_trust(args: argparse.Namespace) -> int:
     """Trust what the policy asks for, list it, or withdraw all trust."""
     here = located(args)
-    policy = read_policy(here.root)
+    policy = read_policy(here.root, here.common_dir)
     if args.revoke:
         Trust.of_person(here.common_dir).revoke(here.common_dir)
         say("nothing of this repository is trusted any longer\n")
@@ -134,7 +146,7 @@ def change_trust(args: argparse.Namespace) -> int:
     if not asked and policy.status is PolicyStatus.ABSENT:
         say(f"nothing needs trust: {NO_POLICY}\n")
     elif not asked:
-        say(f"{POLICY_FILE} asks for nothing that needs trust\n")
+        say(f"{clean(wire(policy.file), 1_000)} asks for nothing that needs trust\n")
     for pair in asked:
         say(
             f"{_told(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"

@@ -42,6 +42,7 @@ def examine(here: Located | None, absence: str, now: datetime) -> Diagnosis:
         findings=(
             place,
             *(_run(name, check, here) if here else _skip(name) for name, check in _CHECKOUT_CHECKS),
+            *(files.check_other_worktrees(here) if here else ()),
             *(_run(name, check, here) for name, check in _MACHINE_CHECKS),
         ),
     )

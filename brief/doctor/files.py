@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from brief.core.model.errors import StoreError
+from brief.core.model.errors import GitError, StoreError
 from brief.core.model.health import (
     Finding,
     fail,
@@ -19,10 +21,12 @@ from brief.core.model.health import (
 )
 from brief.core.notices.unread import Unread
 from brief.core.policy.names import UNREAD
+from brief.core.text.sanitize import clean, wire
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
+from brief.git.worktrees import worktrees
 from brief.notices.store import NoticeStore
-from brief.policy import SEE_CHECK, PolicyStatus, read_policy
+from brief.policy import SEE_CHECK, PolicyStatus, describe_source, read_policy
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.server.lease import DATABASE
@@ -31,12 +35,32 @@ from brief.sessions.recovery import kept_aside
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.trust import Trust, effective, needs_trust
 
+_MOST_WORKTREES = 20
+
 
 def check_policy(here: Located) -> Finding:
-    """Check the policy of the checkout."""
-    found = read_policy(here.root)
+    """Check the policy in force in the checkout."""
+    return _judge(here.root, here.common_dir)
+
+
+def check_other_worktrees(here: Located) -> Iterator[Finding]:
+    """Check the policy in force in each other checkout. Nothing if git cannot list them, which another check reports."""
+    with contextlib.suppress(GitError):
+        listed = worktrees(here.common_dir)
+        others = [one for one in listed if one.root != here.root and not one.bare and not one.gone]
+        for one in others[:_MOST_WORKTREES]:
+            found = _judge(one.root, here.common_dir)
+            yield found.replace(name="worktree", sentence=f"{clean(wire(one.root), 300)}: policy {found.sentence}")
+        more = len(others) - _MOST_WORKTREES
+        if more > 0:
+            yield ok("worktree", f"{more} more were not checked; run majordomus doctor in each of them")
+
+
+def _judge(root: str, common_dir: str) -> Finding:
+    found = read_policy(root, common_dir)
     return judge_policy(
         [fault.sentence for fault in found.faults],
+        wire(describe_source(found)),
         readable=not found.is_unread,
         present=found.status is not PolicyStatus.ABSENT,
     )
@@ -45,7 +69,7 @@ def check_policy(here: Located) -> Finding:
 def check_trust(here: Located) -> Finding:
     """Check the trust file, and whether everything that the policy asks for is trusted."""
     granted = Trust.of_person(here.common_dir)
-    found = read_policy(here.root)
+    found = read_policy(here.root, here.common_dir)
     if found.is_unread and granted.fault is None:
         return warn("trust", f"what needs trust is unknown: {UNREAD}; {SEE_CHECK}")
     asked = needs_trust(found.settings, here.root)
@@ -57,7 +81,7 @@ def check_notices(here: Located) -> Finding:
     """Check that every notice can be read, in the folders that a brief of the checkout looks into."""
     folder = state_dir(here.common_dir)
     settings = effective(
-        read_policy(here.root).settings, Trust.of_person(here.common_dir), here.common_dir, here.root
+        read_policy(here.root, here.common_dir).settings, Trust.of_person(here.common_dir), here.common_dir, here.root
     ).settings
     try:
         refuse_unproven(folder)

@@ -32,7 +32,7 @@ def check_git(here: Located | None) -> Finding:
 
 def check_zones(here: Located | None) -> Finding:
     """Check the time zone in force. A zone that does not exist is a fault of the policy, which drops the key."""
-    policy = read_policy(here.root) if here else None
+    policy = read_policy(here.root, here.common_dir) if here else None
     settings = policy.settings if policy else Settings()
     fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
     _, name, unknown = zone(settings)

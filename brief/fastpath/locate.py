@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 
 POLICY = ".ai/repo/policy.yaml"
+LOCAL_POLICY = "majordomus/policy.yaml"
+"""The clone's own policy, below the git folder."""
+
 """Where a checkout keeps its policy."""
 
 _MOST = 65_536
@@ -121,9 +124,17 @@ def _proven(here: Located, marker: str) -> Located:
     return here
 
 
+def primary_of(common_dir: str) -> str | None:
+    """The root of the primary checkout, as the place of the git folder shows it. None for a bare repository or a submodule."""
+    parent, name = os.path.split(common_dir)
+    return parent if name == ".git" else None
+
+
 def has_policy(here: Located) -> bool:
-    """Whether a checkout has a policy file, valid or not."""
-    return os.path.exists(f"{here.root}/{POLICY}")
+    """Whether a policy file, valid or not, is in force in a checkout: its own, the primary checkout's or the clone's."""
+    primary = primary_of(here.common_dir) or here.root
+    paths = (f"{here.root}/{POLICY}", f"{primary}/{POLICY}", f"{here.common_dir}/{LOCAL_POLICY}")
+    return any(map(os.path.lexists, paths))
 
 
 def _is_git_dir(folder: str) -> bool:

@@ -127,7 +127,9 @@ def _listening(path: Path) -> Iterator[tuple[socket.socket, Made]]:
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
-    settings = effective(read_policy(root).settings, Trust.of_person(lease.common_dir), lease.common_dir, root).settings
+    settings = effective(
+        read_policy(root, lease.common_dir).settings, Trust.of_person(lease.common_dir), lease.common_dir, root
+    ).settings
     return settings.server.port
 
 

@@ -15,6 +15,7 @@ from msgspec import field
 from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, DeriveData, IntegrationData, MeshData, PeersData, StateData
 from brief.core.model.wire import Moment, Wire
+from brief.core.policy.names import PolicySource
 
 SCHEMA: Final = "majordomus.brief/v1"
 
@@ -204,6 +205,13 @@ class Repository(Wire, frozen=True):
     head_unread: str | None = None
 
 
+class PolicyInForce(Wire, frozen=True):
+    """The policy that applies to the checkout: whose file it is, and its path. `path` is null if the defaults apply."""
+
+    source: PolicySource
+    path: str | None
+
+
 class Brief(Wire, frozen=True, kw_only=True):
     """Six sections, each saying whether it was really read."""
 
@@ -214,6 +222,7 @@ class Brief(Wire, frozen=True, kw_only=True):
     interval_minutes: int
     on_interval: bool
     on_interval_reason: str | None
+    policy: PolicyInForce | None = None
     line: str
     summary: str
     unread: tuple[str, ...]

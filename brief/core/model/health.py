@@ -117,12 +117,12 @@ def judge_socket(
 # ---------------------------------------------------------------- files
 
 
-def judge_policy(faults: Sequence[str], *, readable: bool, present: bool) -> Finding:
-    """Check the policy. A faulty key is dropped and the rest applies; an unreadable file is ignored."""
+def judge_policy(faults: Sequence[str], source: str, *, readable: bool, present: bool) -> Finding:
+    """Check the policy in force, which `source` names. A faulty key is dropped and the rest applies."""
     if faults:
         sentence = f"{_some(faults)}; majordomus policy check lists them all" if len(faults) > 1 else faults[0]
         return warn("policy", sentence) if readable else fail("policy", sentence)
-    return ok("policy", "good" if present else "there is none, so the defaults apply; majordomus init writes one")
+    return ok("policy", f"good: {source}" if present else "none, so the defaults apply; majordomus init writes one")
 
 
 def judge_trust(fault: str | None, untrusted: Sequence[str]) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import StateData
+from brief.core.policy.names import PolicySource
 from brief.core.text.sanitize import clean, often
 from brief.core.text.wrap import wrapped
 
@@ -60,7 +61,26 @@ def _mark(level: Level) -> str:
 
 
 def _head(brief: Brief) -> list[str]:
-    return [f"{clean(brief.repository.root, 400)}  {where(brief)}", _composer(brief.answered_by), _rhythm(brief)]
+    return [
+        f"{clean(brief.repository.root, 400)}  {where(brief)}",
+        _composer(brief.answered_by),
+        *_policy(brief),
+        _rhythm(brief),
+    ]
+
+
+def _policy(brief: Brief) -> list[str]:
+    """Which policy is in force, if it is not obviously none."""
+    policy = brief.policy
+    if policy is None or policy.path is None:
+        return []
+    whose = {
+        PolicySource.CHECKOUT: "",
+        PolicySource.PRIMARY: " (the primary checkout's, since this one has none)",
+        PolicySource.CLONE: " (this clone's own)",
+    }
+    path = policy.path.removeprefix(f"{brief.repository.root}/")
+    return [f"policy {clean(path, 400)}{whose.get(policy.source, '')}"]
 
 
 def _rhythm(brief: Brief) -> str:

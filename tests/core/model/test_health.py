@@ -91,11 +91,13 @@ def test_socket_of_a_server_that_is_gone() -> None:
 
 def test_policy() -> None:
     """A faulty key is told and costs that key alone, an unreadable file is broken, none at all is well."""
-    told(judge_policy([], readable=True, present=True), "ok", "good")
-    told(judge_policy([], readable=True, present=False), "ok", "defaults")
-    told(judge_policy(["a is wrong"], readable=True, present=True), "warn", "a is wrong")
-    told(judge_policy(["a", "b", "c", "d", "e"], readable=True, present=True), "warn", "a, b, c and 2 more", "check")
-    told(judge_policy(["cannot be read"], readable=False, present=True), "fail", "cannot be read")
+    told(judge_policy([], "p.yaml of this checkout", readable=True, present=True), "ok", "good", "p.yaml")
+    told(judge_policy([], "none", readable=True, present=False), "ok", "defaults")
+    told(judge_policy(["a is wrong"], "p", readable=True, present=True), "warn", "a is wrong")
+    told(
+        judge_policy(["a", "b", "c", "d", "e"], "p", readable=True, present=True), "warn", "a, b, c and 2 more", "check"
+    )
+    told(judge_policy(["cannot be read"], "p", readable=False, present=True), "fail", "cannot be read")
 
 
 def test_trust() -> None:

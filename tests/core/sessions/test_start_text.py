@@ -5,10 +5,11 @@ from functools import partial
 import pytest
 
 from brief.compose import Frame, assemble, unread
-from brief.core.model.brief import SECTIONS, AlertsSection, AnsweredBy, Brief, Repository, Row, Status
+from brief.core.model.brief import SECTIONS, AlertsSection, AnsweredBy, Brief, PolicyInForce, Repository, Row, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, ShownNotice
 from brief.core.notices.alerts_block import MOST
+from brief.core.policy.names import PolicySource
 from brief.core.sessions.start_text import LEAST_BRIEF, keep_briefed
 from brief.core.sessions.start_text import start_text as composed
 from brief.core.wakes.wake_text import wake_text
@@ -48,7 +49,8 @@ def brief(
     )
     by = AnsweredBy(kind="self", pid=1, root="/shop", epoch=None, version="0", reason="no server")
     told = tuple(f"note {at} {text * 100}" for at in range(notes))
-    frame = Frame(by, PLACE, interval_minutes=minutes, on_interval_reason="off", notes=told)
+    none = PolicyInForce(source=PolicySource.DEFAULTS, path=None)
+    frame = Frame(by, PLACE, interval_minutes=minutes, on_interval_reason="off", policy=none, notes=told)
     return assemble((*sections, alerts), frame, NOW)
 
 

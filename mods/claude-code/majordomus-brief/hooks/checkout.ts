@@ -1,6 +1,6 @@
 import type { EngineInterface } from 'claude-code'
 
-import { POLICY } from './policy'
+import { LOCAL_POLICY, POLICY } from './policy'
 
 /** A git checkout: its root and the `.git` in it, its own git folder, and the folder that all checkouts share. */
 export type Checkout = { root: string; marker: string; gitDir: string; commonDir: string }
@@ -37,14 +37,25 @@ async function isGitDir($: EngineInterface, folder: string): Promise<boolean> {
   return (await kindOf($, `${folder}/objects`)) === 'dir' && (await kindOf($, `${folder}/refs`)) === 'dir'
 }
 
-/** Whether the checkout has a policy, without which the mod is silent. */
-export async function hasPolicy($: EngineInterface, checkout: Checkout): Promise<boolean> {
-  return (await kindOf($, `${checkout.root}/${POLICY}`)) === 'file'
+/** Whether a policy is in force in the checkout, or a server ever held its repository. Elsewhere the mod is silent. */
+export async function isInUse($: EngineInterface, checkout: Checkout): Promise<boolean> {
+  return (await policyPath($, checkout)) !== null || (await kindOf($, `${checkout.commonDir}/majordomus`)) === 'dir'
 }
 
-/** The policy's text; empty where it cannot be read. */
+/** The text of the policy in force; empty if there is none, or if it cannot be read. */
 export async function policyOf($: EngineInterface, checkout: Checkout): Promise<string> {
-  return (await text($, `${checkout.root}/${POLICY}`)) ?? ''
+  const path = await policyPath($, checkout)
+  return path === null ? '' : ((await text($, path)) ?? '')
+}
+
+/** The policy in force: the first file that exists, even if it cannot be read. `policy.py` has the same rule. */
+async function policyPath($: EngineInterface, checkout: Checkout): Promise<string | null> {
+  const commonDir = resolved(checkout.commonDir)
+  const primary = commonDir.endsWith('/.git') ? [`${parentOf(commonDir)}/${POLICY}`] : []
+  for (const path of [`${checkout.root}/${POLICY}`, ...primary, `${commonDir}/${LOCAL_POLICY}`]) {
+    if (!(await isAbsent($, path))) return path
+  }
+  return null
 }
 
 /** The lease of the repository; null where there is none, or none that can be used. */
@@ -91,6 +102,16 @@ async function isAbsent($: EngineInterface, path: string): Promise<boolean> {
 
 function from(folder: string, path: string): string {
   return path.startsWith('/') ? path : `${folder}/${path}`
+}
+
+/** The path without `..`, which git writes into the file `commondir`. */
+function resolved(path: string): string {
+  const steps: string[] = []
+  for (const step of path.split('/')) {
+    if (step === '..') steps.pop()
+    else if (step !== '.') steps.push(step)
+  }
+  return steps.join('/')
 }
 
 function parentOf(folder: string): string {

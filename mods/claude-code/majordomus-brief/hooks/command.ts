@@ -1,6 +1,6 @@
 import type { EngineInterface } from 'claude-code'
 
-import { checkoutAround, hasPolicy } from './checkout'
+import { checkoutAround, isInUse } from './checkout'
 import { isOwnWay } from './owner'
 import { clean } from './rows'
 import type { Run } from './run'
@@ -36,7 +36,7 @@ async function answered($: EngineInterface, run: Run, word: string, columns: num
   const checkout = run.checkout ?? (await checkoutAround($, await $.session.cwd()))
   if (checkout === null) return 'there is no git checkout here, so there is no brief'
   if (!(await isOwnWay($, checkout))) return NOT_OWN
-  if (!(await hasPolicy($, checkout))) return 'this repository has no policy; majordomus init writes one'
+  if (!(await isInUse($, checkout))) return 'this repository has no policy; majordomus init writes one'
   const session = await $.session.id()
   const printed = { session, format: 'text', width: columns - MARGIN }
   if (word === '') return `\n${(await ask($, checkout, 'GET', '/brief', printed)).trimEnd()}`

@@ -1,6 +1,6 @@
 import type { EngineInterface } from 'claude-code'
 
-import { checkoutAround, hasPolicy } from './checkout'
+import { checkoutAround, isInUse } from './checkout'
 import { SCOPE } from './installed'
 import { isOwnWay } from './owner'
 import { rowsOf } from './rows'
@@ -49,7 +49,7 @@ export async function close($: EngineInterface, run: Run, session: string, reaso
 async function heartbeat($: EngineInterface, run: Run, now: number): Promise<void> {
   run.nextHeartbeatAt = now + RETRY_SECONDS * 1_000
   const found = await checkoutAround($, await $.session.cwd())
-  run.checkout = found !== null && (await hasPolicy($, found)) && (await isOwnWay($, found)) ? found : null
+  run.checkout = found !== null && (await isInUse($, found)) && (await isOwnWay($, found)) ? found : null
   if (run.checkout === null) return
   const own = await ownLine($)
   run.isPrinted = own.isOurs

@@ -1,6 +1,9 @@
 /** Where the policy of a checkout lies, from its root. */
 export const POLICY = '.ai/repo/policy.yaml'
 
+/** Where the clone's own policy lies, from the git folder. */
+export const LOCAL_POLICY = 'majordomus/policy.yaml'
+
 /**
  * Whether a switch below `session` is plainly true or false; null where it is not there or not plainly written.
  *

@@ -154,7 +154,7 @@ test('a failed heartbeat shows the last line with its age', async ($, on) => {
 
 const NOT_HERE: Record<string, Record<string, string>> = {
   'no git': { '/repo/README.md': '' },
-  'no policy': { ...REPOSITORY, [LEASE]: leaseOf(7) },
+  'neither a policy nor a server': { ...REPOSITORY },
   'a work tree that was pruned': { '/repo/.git': 'nonsense', [POLICY]: ON },
 }
 

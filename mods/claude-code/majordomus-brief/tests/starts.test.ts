@@ -1,7 +1,7 @@
 import { describe, expect, mock } from 'claude-code/testing'
 
 import { sessionSwitch } from '../hooks/policy'
-import { ON, POLICY, START, at, heartbeat, test, world } from './world'
+import { ON, POLICY, REPOSITORY, START, at, heartbeat, test, world } from './world'
 
 const PROPS = { text: null, isManaged: false, isWorking: false, maxRows: 5, columns: 96 }
 
@@ -48,6 +48,29 @@ for (const [what, policy] of Object.entries({
     expect(made.ran).toEqual([])
     const ui = await $.ui.mount({ plugin: 'majordomus-brief', surface: 'terminal', component: 'StatusLine', props: PROPS })
     expect(JSON.stringify(await ui.drawn())).toMatch(/brief \? · no server · majordomus serve ensure starts one/)
+  })
+}
+
+const WORKTREE = {
+  ...REPOSITORY,
+  '/tree/.git': 'gitdir: /repo/.git/worktrees/tree\n',
+  '/repo/.git/worktrees/tree/HEAD': 'ref: refs/heads/tree\n',
+  '/repo/.git/worktrees/tree/commondir': '../..\n',
+}
+const OFF = 'session:\n  brief_on_interval: false\n'
+
+for (const [what, files, starts] of [
+  ["the primary checkout's policy", { [POLICY]: ON }, true],
+  ["the clone's own policy", { '/repo/.git/majordomus/policy.yaml': ON }, true],
+  ['its own policy before any other', { '/tree/.ai/repo/policy.yaml': OFF, [POLICY]: ON }, false],
+  ["the primary checkout's before the clone's", { [POLICY]: OFF, '/repo/.git/majordomus/policy.yaml': ON }, false],
+] as const) {
+  test(`a work tree follows ${what}`, async ($, on) => {
+    const clock = mock.clock(on)
+    const made = world(on, { ...gone(), files: { ...WORKTREE, ...files }, cwd: '/tree' })
+    await $.session.start({ ...START, cwd: '/tree' })
+    await clock.advance(1_000)
+    expect(made.ran.length).toBe(starts ? 1 : 0)
   })
 }
 
