@@ -39,7 +39,7 @@ def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> List
 
 def written(lab: Lab) -> list[dict[str, Any]]:
     """Every entry as it lies there."""
-    return [json.loads(path.read_text()) for path in sorted((lab.runtime / "servers").glob("[0-9]*.json"))]
+    return [json.loads(path.read_text()) for path in sorted((lab.runtime / "servers").glob("[0-9a-f]*.json"))]
 
 
 async def kept_until(listing: Listing, holds: Callable[[], object]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from brief.core.policy.names import POLICY_FILE
 from brief.core.wakes.state import Prompt
 from brief.handlers.waking import composed_wake
 from brief.request import RequestContext
@@ -244,6 +245,9 @@ def test_sessions_come_and_go(place: Clocked) -> None:
 def test_other_checkouts(place: Clocked) -> None:
     """Each session is woken by the policy of its own checkout, and a checkout that is gone costs no other its wakes."""
     linked, gone = place.lab.worktree("linked"), place.lab.worktree("gone")
+    own = linked / POLICY_FILE
+    own.parent.mkdir(parents=True)
+    own.write_text("session: {brief_on_interval: false}\n")
 
     async def story() -> None:
         await place.seen(ANN)
