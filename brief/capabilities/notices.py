@@ -56,8 +56,7 @@ NOTICES: tuple[Capability, ...] = (
     Capability(
         id="alerts.done",
         kind="command",
-        title="Mark a notice as done, or move a recurring one to its next date; repeating this before it is due again changes "
-        "nothing",
+        title="Mark a notice as done, or move a recurring one to its next date (no effect if it is not due yet)",
         input=alert_commands.NoticeInputs,
         output=alert_commands.Noticed,
         handler=alert_commands.end_alert,

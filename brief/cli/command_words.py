@@ -283,7 +283,7 @@ COMMANDS: tuple[Command, ...] = (
     (
         "alerts.done",
         ("alerts", "done"),
-        "Mark a notice as done, or move a recurring one to its next date; repeating this before it is due again changes nothing",
+        "Mark a notice as done, or move a recurring one to its next date (no effect if it is not due yet)",
         (
             ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ("slug", {"metavar": "SLUG", "help": "name of the notice, or the path of its file"}),

@@ -123,7 +123,7 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
     except DecodeError:
         raise NoServerError(
             declined
-            or "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+            or "this version does not understand the server's answer; run majordomus serve stop, then ask again"
         ) from None
 
 

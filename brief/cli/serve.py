@@ -56,7 +56,9 @@ def _told(args: argparse.Namespace, status: dict[str, Any], text: Callable[[dict
     try:
         told = text(status)
     except (KeyError, TypeError, ValueError):
-        raise NoServerError("the server answers in a way that this version does not know") from None
+        raise NoServerError(
+            "this version does not understand the server's answer; run majordomus serve stop, then serve ensure"
+        ) from None
     document = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
     say(f"{printable_json(document)}\n" if args.format == "json" else told)
     return ANSWERED

@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # argparse overloads it for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse the arguments; the command that does not know an argument reports it."""
+        """Parse the arguments. An unknown one is reported by the subcommand it was given to, not by the whole program."""
         read, left = super().parse_known_args(args, namespace)
         if left:
             options = [option for action in self._actions for option in action.option_strings]

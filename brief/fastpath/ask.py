@@ -177,7 +177,9 @@ def _refuse_foreign_socket(path: str) -> None:
     if found.st_uid != os.geteuid():
         raise NoServerError(f"the socket {path} belongs to uid {found.st_uid}, not to you, so no server is asked there")
     if found.st_nlink > 1:
-        raise NoServerError(f"the socket {path} has a second name, so it may be anybody's and is not asked; {ENSURE}")
+        raise NoServerError(
+            f"the socket {path} has a second hard link, so it may be another server's and is not asked; {ENSURE}"
+        )
 
 
 def _refuse_foreign_peer(path: str, connection: socket) -> None:

@@ -114,7 +114,7 @@ def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: boo
 
 
 def check_only_name(found: os.stat_result, name: str, *, unfinished: int = 0) -> None:
-    """Raise UnprovenError if a file has a second name (a hard link). `unfinished` names of ours do not count."""
+    """Raise UnprovenError if a file has a second name (a hard link). `unfinished` is how many of its names are temporary ones of ours, which do not count."""
     names = found.st_nlink - unfinished
     if names > 1:
         raise UnprovenError(

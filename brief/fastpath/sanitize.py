@@ -2,7 +2,8 @@
 
 The characters are the C0 and C1 controls except tab and line feed, and the format characters of Unicode that turn, hide or
 annotate text (bidirectional marks, embeddings and isolates, zero-width characters, line separators, interlinear
-annotation, tags). Every printer removes them, whoever wrote the text; `core/text/sanitize.py` uses the same list.
+annotation, tags). Every printer removes them, whoever wrote the text. `core/text/sanitize.py` uses the same list for JSON
+documents; its `clean` has a longer list of its own.
 
 A tag is recognized by its shape, not its name: `<`, perhaps blanks and a slash, then a word, as in `</system-reminder>` or
 `<|im_start|>`. The bracket may also be a look-alike, or escaped as `&lt;`. Only the bracket is replaced, by the similar

@@ -88,7 +88,7 @@ def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
         checkout = checkout or here
         service.board.follow_up(notice.session_id, checkout, fix_text(notice), service.now(), fix_key(notice))
     except (StoreError, SupersededError) as fault:
-        return f"the waiting session will be told as soon as that can be stored: {fault}"
+        return f"this cannot be stored now ({fault}); the waiting session will be told once it can"
     if placed_by is not None and placed_by.is_open:
         return f"session {notice.session_id} will be told in its next brief"
     return f"the next session of {checkout} will be told in its brief"

@@ -36,7 +36,7 @@ class Mod(Struct, frozen=True):
 
 
 class Provider(Struct, frozen=True):
-    """A client. `folder` is its folder in a checkout; `variable` may name the person's own folder."""
+    """A client. `folder` is its folder in a checkout; `variable` is the environment variable that may name the person's own folder instead."""
 
     folder: str
     variable: str

@@ -79,7 +79,10 @@ def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     """The condition of a checkout that git lists. A missing folder may come back with its drive, or have been moved."""
     if checkout.gone and checkout.locked is not None:
         why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
-        return "away", f"its folder is missing, and it is locked{why}; mount its drive, if it lies on one"
+        return (
+            "away",
+            f"its folder is missing, and it is locked{why}; if the folder is on a removable drive, mount that",
+        )
     if checkout.gone and count:
         return "away", f"its folder is missing, and {_count(count, 'session')} may still run in it"
     if checkout.gone:

@@ -195,7 +195,7 @@ def _damage(path: Path) -> str | None:
         with open(path, "rb", opener=_not_following) as file:
             header, size = file.read(_HEADER_BYTES), os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        return "was gone and left a journal behind" if _has_content(f"{path}-wal") else None
+        return "was missing, although its journal was still there" if _has_content(f"{path}-wal") else None
     except OSError:
         return None  # opening the database will say why
     if not header:

@@ -51,7 +51,7 @@ def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ
 
 
 def search_path(folder: str, environ: Mapping[str, str] = os.environ) -> str:
-    """PATH for a process that is started for the repository around `folder`, without the skipped folders."""
+    """The PATH for a process started for the repository around `folder`, without the folders in which a repository could plant a program."""
     now = _now()
     return os.pathsep.join(_folders(environ.get("PATH", _DEFAULT), _repository(folder, now), now))
 

@@ -181,7 +181,7 @@ def test_server_of_another_version(lab: Lab, raw: bytes) -> None:
     write_lease(lab.common_dir, path)
     with listening(path, saying(raw)):
         done = lab.majordomus("peers", "list")
-    told = "the server answers in a way that this version does not know; run majordomus serve stop, then ask again"
+    told = "this version does not understand the server's answer; run majordomus serve stop, then ask again"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"majordomus: {told}\n")
 
 

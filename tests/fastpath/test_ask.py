@@ -258,7 +258,7 @@ def test_a_socket_with_another_name(lab: Lab, served: Served) -> None:
     """A hard link gives any socket of the user the name of ours: none that has two names is asked."""
     with served(saying(answer(b"x"))) as requests:
         os.link(socket_of(lab), lab.runtime / "agent.sock")
-        assert f"the socket {socket_of(lab)} has a second name" in refused(lab)
+        assert f"the socket {socket_of(lab)} has a second hard link" in refused(lab)
     assert requests == []
 
 

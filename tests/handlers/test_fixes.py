@@ -99,7 +99,7 @@ def test_a_database_that_fails_loses_nothing(place: Place, bug: Path, monkeypatc
         patch.setattr(follow_ups, "put_follow_up", refuse)
         done = place.call(end_alert, NoticeInputs, slug=bug.stem)
     assert (done.did, owed(place)) == ("done", [])
-    assert done.detail == "the waiting session will be told as soon as that can be stored: no database"
+    assert done.detail == "this cannot be stored now (no database); the waiting session will be told once it can"
     tend(place.service)
     assert owed(place) == [LINE]
 

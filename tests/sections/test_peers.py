@@ -108,12 +108,12 @@ GONE: list[tuple[dict[str, Any], str, str]] = [
     (
         {"gone": True, "locked": ""},
         "away",
-        "its folder is missing, and it is locked; mount its drive, if it lies on one",
+        "its folder is missing, and it is locked; if the folder is on a removable drive, mount that",
     ),
     (
         {"gone": True, "locked": "on a stick"},
         "away",
-        "its folder is missing, and it is locked: on a stick; mount its drive, if it lies on one",
+        "its folder is missing, and it is locked: on a stick; if the folder is on a removable drive, mount that",
     ),
     ({"prunable": "gitdir file points elsewhere"}, "prunable", "gitdir file points elsewhere"),
     ({"prunable": ""}, "prunable", "git would prune it"),
@@ -187,7 +187,7 @@ def test_names_are_as_they_are_in_data_and_cleaned_in_rows() -> None:
     assert texts(found) == [
         "abc, busy: abc (claude-code e2, on abc)",
         r"d\xff, busy (claude-code e3, on main)",
-        r"d\xff is away: its folder is missing, and it is locked: stick\xff; mount its drive, if it lies on one",
+        r"d\xff is away: its folder is missing, and it is locked: stick\xff; if the folder is on a removable drive, mount that",
     ]
     assert from_json(PeersSection, to_json(found)) == found
 

@@ -174,7 +174,7 @@ class MeshSettings(_Part, frozen=True):
             Meta(
                 pattern=r"^(nats|tls|ws|wss)://[^\s\x00-\x1f\x7f]+$(?!\n)",
                 max_length=2_000,
-                description="The NATS server that connects machines; null leaves the mesh out. It counts only once it is trusted.",
+                description="The NATS server of the mesh, or null for none. It counts only once it is trusted, and the mesh is not built yet.",
             ),
         ]
         | None
