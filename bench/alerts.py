@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bench.report import Row, ms
 from bench.scene import COMMAND, SESSION, Scene
 from bench.spawning import Setting, interleaved
-from brief.core.notices.alerts_block import block, body_of, line_of
+from brief.core.notices.alerts_block import body_of, line_of, render_block
 from brief.core.notices.notice import parse
 from brief.core.notices.visibility import Shown, decide_visibility, order
 from brief.core.policy.settings import Settings
@@ -79,7 +79,7 @@ def _median(work: Callable[[], object], runs: int) -> float:
 def _size_of_block() -> Row:
     """Compare the block of thirty notices with the same notices shown with six body lines each."""
     shown = _shown()
-    told = len(block(shown, Settings().alerts.block_characters).encode())
+    told = len(render_block(shown, Settings().alerts.block_characters).encode())
     in_full = sum(len("\n".join([line_of(each), *body_of(each), ""]).encode()) for each in shown)
     work = f"alerts block of {len(shown)} notices ({', '.join(f'{count} {kind}' for kind, count in REALISTIC.items())})"
     beside = f"{told / in_full:.0%} of six body lines each ({in_full:,} bytes)"

@@ -6,7 +6,7 @@ import os
 import sys
 
 from brief.fastpath.main import run
-from brief.fastpath.output import FAILED, given_up, tell
+from brief.fastpath.output import FAILED, print_error_line, stop_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the fast path must not pay for typing
@@ -32,7 +32,7 @@ def main() -> int:
 
         return hook(words[1:], _alone, _load_hook)
     if sys.stdout is None:
-        tell("standard output is closed, so nothing was done; open it, or send it to /dev/null")
+        print_error_line("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
     try:
         code = run(words, _load_composer, _accept)
@@ -40,7 +40,7 @@ def main() -> int:
             code = _load_whole()(words)
         sys.stdout.flush()
     except OSError as fault:
-        return given_up(fault)
+        return stop_output(fault)
     except KeyboardInterrupt:
         return INTERRUPTED
     return code

@@ -12,7 +12,7 @@ from brief.core.policy.names import LOCAL_POLICY, POLICY_FILE
 from brief.core.policy.policy_files import skeleton
 from brief.fastpath.lease import state_dir
 from brief.fastpath.proof import UnprovenError, open_folder
-from brief.support.folders import LinkInTheWayError, opened
+from brief.support.folders import LinkInTheWayError, open_below
 from brief.support.state_folder import make_state
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,7 +35,7 @@ def write_skeleton(root: str) -> WriteOutcome:
     if os.path.lexists(path):
         return _already(path)
     try:
-        with opened(Path(root), path.parent.relative_to(root).parts, make=True) as folder:
+        with open_below(Path(root), path.parent.relative_to(root).parts, make=True) as folder:
             _create(folder, path.name, skeleton())
     except FileExistsError:
         return _already(path)

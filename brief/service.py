@@ -28,8 +28,8 @@ from brief.core.sessions.presence import Seen, without_ended
 from brief.fastpath.lease import state_dir
 from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout
+from brief.notices.fix_follow_ups import FixFollowUps
 from brief.notices.store import NoticeSnapshot, NoticeStores
-from brief.notices.told_fixes import ToldFixes
 from brief.policy import policy_in_force, switch_reason
 from brief.request import RequestContext, Requests
 from brief.sections.context import SectionContext, Sessions
@@ -113,7 +113,7 @@ class RepositoryService:
         self.common_dir = common_dir
         self.now = now
         self.clock = SteadyClock(now, steady)
-        self.fixes = ToldFixes()
+        self.fixes = FixFollowUps()
         self.handing_over: asyncio.Future[None] | None = None
         """The background work that writes heirs into notices, referenced here so that it is not garbage collected."""
         self.notices = NoticeStores()
@@ -155,7 +155,7 @@ class RepositoryService:
         return needs_trust and not Trust.of_person(self.common_dir).trusted(self.common_dir, *WAKING)
 
     def _recorded_sessions(self) -> Seen:
-        return without_ended(self._seen.read(), self._sessions.ended())
+        return without_ended(self._seen.read(), self._sessions.ended_sessions())
 
     def _refresh_endings(self) -> None:
         if self._endings is not None:

@@ -30,7 +30,7 @@ class Clocked(Woken):
 
     async def seen(self, session: str = ANN) -> None:
         """Make a session idle."""
-        episode = {one.episode.id for one in self.board.known()}
+        episode = {one.episode.id for one in self.board.open_episodes()}
         if session not in episode:
             await asyncio.to_thread(self.look, session=session)
 

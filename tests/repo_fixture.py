@@ -14,7 +14,7 @@ import pytest
 from brief.core.model.brief import AnsweredBy
 from brief.core.model.wire import from_plain
 from brief.core.sessions.episode import Episode
-from brief.handlers.hooks import HookInputs, hook, hook_text
+from brief.handlers.hooks import HookInputs, hook_text, report_event
 from brief.handlers.inputs import Inputs
 from brief.service import RepositoryService
 from brief.sessions.board import Board
@@ -62,11 +62,11 @@ class Place:
 
     def hook(self, event: str, session: str | None = ANN, **more: Any) -> str:
         """Return what the session must read."""
-        return hook_text(self.call(hook, HookInputs, event=event, session=session, **more))
+        return hook_text(self.call(report_event, HookInputs, event=event, session=session, **more))
 
     def episode(self, session: str = ANN) -> Episode | None:
         """Return the open episode with this id."""
-        return next((one.episode for one in self.board.known() if one.episode.id == session), None)
+        return next((one.episode for one in self.board.open_episodes() if one.episode.id == session), None)
 
     def put(self, slug: str, *, day: str = "2026-10-11", body: str = "body\n", **fields: object) -> Path:
         """Write a notice created on a given day."""

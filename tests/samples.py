@@ -149,15 +149,15 @@ class Known:
         self._wakings = wake_states or {}
         self._clients = tuple(clients)
 
-    def known(self) -> tuple[KnownEpisode, ...]:
+    def open_episodes(self) -> tuple[KnownEpisode, ...]:
         """Return all of them."""
         return self._known
 
-    def one(self, episode_id: str) -> KnownEpisode | None:
+    def find_open(self, episode_id: str) -> KnownEpisode | None:
         """Return the one with that id."""
         return next((one for one in self._known if one.episode.id == episode_id), None)
 
-    def at(self, checkout: str) -> tuple[str, ...]:
+    def open_ids_at(self, checkout: str) -> tuple[str, ...]:
         """The ids of those of a checkout."""
         return tuple(one.episode.id for one in self._known if one.episode.checkout == checkout)
 
@@ -181,11 +181,11 @@ class Known:
         """By episode."""
         return self._tasks
 
-    def ended(self) -> dict[str, Ended]:
+    def ended_sessions(self) -> dict[str, Ended]:
         """Nobody has ended."""
         return {}
 
-    def owner(self, episode_id: str) -> Life:
+    def life_of(self, episode_id: str) -> Life:
         """Alive where it is heard."""
         heard = any(one.episode.id == episode_id and one.liveness == "heard" for one in self._known)
         return Life.ALIVE if heard else Life.UNKNOWN

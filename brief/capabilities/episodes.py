@@ -87,7 +87,7 @@ EPISODES: tuple[Capability, ...] = (
         title="Record an event of a session, and return the text that the session must read now",
         input=hooks.HookInputs,
         output=hooks.HookAnswer,
-        handler=hooks.hook,
+        handler=hooks.report_event,
         text=hooks.hook_text,
         http=Http("POST", "/hooks"),
     ),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from brief.cli.checkout_argument import located
-from brief.cli.output import paged, say
+from brief.cli.output import print_text, wrap_for_terminal
 from brief.core.model.errors import ANSWERED, MajordomusError, RepositoryError, UsageError
 from brief.core.text.json_document import json_document
 from brief.core.text.sanitize import clean, wire
@@ -52,7 +52,7 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 def install_mods(args: argparse.Namespace) -> int:
     """Install the mods where the client finds them, or print the settings for hooks."""
     if args.channel == "hooks":
-        say(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
+        print_text(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
     here = _around(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
@@ -63,7 +63,9 @@ def install_mods(args: argparse.Namespace) -> int:
     outcomes = [install(place, files, _forbidden(place, policy), now) for place, files in ready]
     _tell(outcomes)
     if any(outcome.action is Action.WRITTEN for outcome in outcomes):
-        say(paged(FOR_ALL if _is_for_all(args) else _ignore_lines(place for place, _ in ready) + STARTS_IN))
+        print_text(
+            wrap_for_terminal(FOR_ALL if _is_for_all(args) else _ignore_lines(place for place, _ in ready) + STARTS_IN)
+        )
     return ANSWERED
 
 
@@ -102,7 +104,7 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
     if unread:
         raise MajordomusError(f"whether hooks are there is unknown: {'; '.join(unread)}; fix it, and try again")
     if not named:
-        say("hooks: not there: no settings file of the client names one\n")
+        print_text("hooks: not there: no settings file of the client names one\n")
         return ANSWERED
     where = "; ".join(f"{one.path} names majordomus {join_words(one.commands)}" for one in named)
     raise UsageError(f"hooks are taken out of the settings by hand, since majordomus writes no settings file: {where}")
@@ -115,7 +117,9 @@ def show_mods(args: argparse.Namespace) -> int:
         mods=tuple(_mod_status(args, place, here) for place in _places(args, here)),
         settings=find_hook_settings(args.provider, here.root if here else None),
     )
-    say(json_document(status).decode() + "\n" if args.format == "json" else paged(status_text(status)))
+    print_text(
+        json_document(status).decode() + "\n" if args.format == "json" else wrap_for_terminal(status_text(status))
+    )
     return ANSWERED
 
 
@@ -151,4 +155,4 @@ def _around(args: argparse.Namespace) -> Located | None:
 
 def _tell(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
-        say(paged(f"{clean(wire(outcome.sentence), 2_000)}\n"))
+        print_text(wrap_for_terminal(f"{clean(wire(outcome.sentence), 2_000)}\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from brief.cli.checkout_argument import located
-from brief.cli.output import say
+from brief.cli.output import print_text
 from brief.core.model.errors import ANSWERED, FAILED, RepositoryError
 from brief.core.model.health import diagnosis_text
 from brief.core.text.json_document import json_document
@@ -19,7 +19,7 @@ def show_diagnosis(args: argparse.Namespace) -> int:
     here, absence = _place(args)
     diagnosis = examine(here, absence, utc_now())
     as_json = args.format == "json"
-    say(json_document(diagnosis).decode() + "\n" if as_json else diagnosis_text(diagnosis))
+    print_text(json_document(diagnosis).decode() + "\n" if as_json else diagnosis_text(diagnosis))
     return FAILED if diagnosis.failed else ANSWERED
 
 

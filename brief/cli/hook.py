@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from brief.cli.offline import lone_desk
+from brief.cli.offline import offline_service
 from brief.compose import DEADLINE_SECONDS
 from brief.fastpath.hook import SPEAKING, Call, ask_server, hook, nothing
 from brief.fastpath.lease import NoServerError, state_dir
 from brief.fastpath.waiting import start_server
 from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
-from brief.handlers.hooks import hook as composed
+from brief.handlers.hooks import report_event as composed
 from brief.policy import PolicyStatus, read_policy
 from brief.support.delivery import Delivery, Reached, delivering
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
@@ -47,7 +47,7 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     if call.event == "session-start":
         _start_server(call)
     left = call.until - END_SECONDS - time.monotonic()
-    service = lone_desk(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
+    service = offline_service(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
     told: dict[str, Any] = call.body()
     delivery = Delivery()
     with delivering(delivery):

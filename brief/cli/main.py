@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from brief.cli.output import complain, say
+from brief.cli.output import print_error, print_text
 from brief.cli.parser import parser, parser_for
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.fastpath.output import OutputError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main(words: Sequence[str]) -> int:
     """Run the command given by `words`; an error prints a sentence to standard error and sets the exit code."""
     if not words:  # nobody knows yet what there is
-        say(parser().format_help())
+        print_text(parser().format_help())
         return USAGE
     try:
         args = parser_for(words).parse_args(words)
@@ -26,11 +26,11 @@ def main(words: Sequence[str]) -> int:
     except SystemExit as end:  # argparse ends by itself after help and after a mistake
         return int(end.code or 0)
     except MajordomusError as fault:
-        return complain(fault)
+        return print_error(fault)
     except OutputError:
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        return complain(_unexpected(fault))
+        return print_error(_unexpected(fault))
 
 
 def find_action(name: str) -> Callable[[argparse.Namespace], int]:

@@ -16,7 +16,7 @@ from brief.support.state_folder import UnprovenStateError, refuse_unproven
 from brief.support.wall_clock import utc_now
 
 
-def why_alone(here: Located, absence: str) -> str:
+def why_offline(here: Located, absence: str) -> str:
     """Say why no server answered; if the state folder is not proven to be the user's own, none is started either."""
     try:
         refuse_unproven(state_dir(here.common_dir))
@@ -25,9 +25,9 @@ def why_alone(here: Located, absence: str) -> str:
     return absence
 
 
-def lone_desk(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
+def offline_service(here: Located, absence: str, deadline_seconds: float = DEADLINE_SECONDS) -> RepositoryService:
     """Return a service that reads what the last server stored and says in its answers why no server gave them."""
-    absence = why_alone(here, absence)
+    absence = why_offline(here, absence)
 
     def identity(root: str) -> AnsweredBy:
         return AnsweredBy(kind="self", pid=os.getpid(), root=root, epoch=None, version=__version__, reason=absence)

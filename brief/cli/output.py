@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brief.fastpath.main import terminal_columns
-from brief.fastpath.output import put, tell
+from brief.fastpath.output import print_error_line, write_output
 
 if TYPE_CHECKING:
     from brief.core.model.errors import MajordomusError
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print an answer as UTF-8, whatever the locale."""
-    put(text.encode("utf-8", "backslashreplace"))
+    write_output(text.encode("utf-8", "backslashreplace"))
 
 
-def paged(text: str) -> str:
+def wrap_for_terminal(text: str) -> str:
     """Wrap text between words for a person, since a terminal would break its lines inside words."""
     columns = terminal_columns()
     if columns is None:
@@ -26,10 +26,10 @@ def paged(text: str) -> str:
     return wrapped(text, columns)
 
 
-def complain(fault: MajordomusError) -> int:
+def print_error(fault: MajordomusError) -> int:
     """Print an error, one line for each of its lines, and return its exit code."""
     from brief.core.text.sanitize import clean  # noqa: PLC0415 - most commands end without a fault
 
     for line in fault.sentence.splitlines() or [type(fault).__name__]:
-        tell(clean(line, 2_000))
+        print_error_line(clean(line, 2_000))
     return fault.exit_code

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from brief.cli.checkout_argument import located
-from brief.cli.output import paged, say
+from brief.cli.output import print_text, wrap_for_terminal
 from brief.core.model.errors import ANSWERED
 from brief.core.policy.names import SWITCH, UNREAD, PolicySource
 from brief.core.policy.policy_files import schema_json
@@ -36,19 +36,22 @@ def init(args: argparse.Namespace) -> int:
     """Write the skeleton of a policy, and print the lines for a session."""
     here = located(args)
     if args.lines:
-        say(_lines(here))
+        print_text(_session_lines(here))
         return ANSWERED
     outcome = write_local_skeleton(here.common_dir) if args.local else write_skeleton(here.root)
-    say(paged(f"{clean(wire(outcome.sentence), 1_000)}\n{_next_step(here)}"))
+    print_text(wrap_for_terminal(f"{clean(wire(outcome.sentence), 1_000)}\n{_next_step(here)}"))
     if not outcome.written:
-        say(paged("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n"))
+        print_text(wrap_for_terminal("majordomus init --lines prints the lines for CLAUDE.md or AGENTS.md\n"))
         return ANSWERED
-    say(paged("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n") + "\n")
-    say(_lines(here))
+    print_text(
+        wrap_for_terminal("For CLAUDE.md or AGENTS.md of this repository, so that every session looks around first:\n")
+        + "\n"
+    )
+    print_text(_session_lines(here))
     return ANSWERED
 
 
-def _lines(here: Located) -> str:
+def _session_lines(here: Located) -> str:
     return session_lines(read_policy(here.root, here.common_dir).settings.session.brief_interval_minutes)
 
 
@@ -72,7 +75,7 @@ def check_policy(args: argparse.Namespace) -> int:
     here = located(args)
     policy = checked(read_policy(here.root, here.common_dir))
     nothing = "nothing to check, there is none and the defaults apply; majordomus init writes one"
-    say(f"{clean(wire(policy.file), 1_000)}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
+    print_text(f"{clean(wire(policy.file), 1_000)}: {nothing if policy.status is PolicyStatus.ABSENT else 'good'}\n")
     return ANSWERED
 
 
@@ -80,7 +83,7 @@ def show_policy(args: argparse.Namespace) -> int:
     """Show the value in force for every key."""
     here = located(args)
     policy = read_policy(here.root, here.common_dir)
-    rows = [(key, _value(policy, key), _source(policy, key)) for key in keys()]
+    rows = [(key, _value_in_force(policy, key), _source(policy, key)) for key in keys()]
     if args.format == "json":
         told = {key: {"value": value, "source": source} for key, value, source in rows}
         document = {
@@ -90,21 +93,21 @@ def show_policy(args: argparse.Namespace) -> int:
             "keys": told,
             "faults": _faults(policy),
         }
-        say(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
+        print_text(printable_json(json.dumps(document, ensure_ascii=False, default=str)) + "\n")
         return ANSWERED
     width = max(len(key) for key in keys())
-    say(f"{clean(wire(policy.path), 1_000)} ({policy.status})\n")
+    print_text(f"{clean(wire(policy.path), 1_000)} ({policy.status})\n")
     if policy.source in (PolicySource.PRIMARY, PolicySource.CLONE):
-        say(f"note: the policy in force is {clean(wire(describe_source(policy)), 1_000)}\n")
+        print_text(f"note: the policy in force is {clean(wire(describe_source(policy)), 1_000)}\n")
     for key, value, source in rows:
-        say(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")
+        print_text(f"  {key:<{width}}  {clean(spell(value), 200)}  ({source})\n")
     for sentence in (*_faults(policy), switch_reason(policy)):
         if sentence:
-            say(f"note: {clean(sentence, 1_000)}\n")
+            print_text(f"note: {clean(sentence, 1_000)}\n")
     return ANSWERED
 
 
-def _value(policy: Policy, key: str) -> object:
+def _value_in_force(policy: Policy, key: str) -> object:
     value = value_of(policy.settings, key)
     return list(value) if isinstance(value, tuple) else value
 
@@ -123,7 +126,7 @@ def _faults(policy: Policy) -> list[str]:
 
 def print_schema(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
     """Print the JSON Schema of the policy."""
-    say(schema_json())
+    print_text(schema_json())
     return ANSWERED
 
 
@@ -136,7 +139,7 @@ def change_trust(args: argparse.Namespace) -> int:
     policy = read_policy(here.root, here.common_dir)
     if args.revoke:
         Trust.of_person(here.common_dir).revoke(here.common_dir)
-        say("nothing of this repository is trusted any longer\n")
+        print_text("nothing of this repository is trusted any longer\n")
         return ANSWERED
     refuse_unread(policy)
     asked = may_be_trusted(policy.settings, here.root)
@@ -144,15 +147,15 @@ def change_trust(args: argparse.Namespace) -> int:
     if asked and not args.list:
         trust = trust.grant(here.common_dir, asked)
     if not asked and policy.status is PolicyStatus.ABSENT:
-        say(f"nothing needs trust: {NO_POLICY}\n")
+        print_text(f"nothing needs trust: {NO_POLICY}\n")
     elif not asked:
-        say(f"{clean(wire(policy.file), 1_000)} asks for nothing that needs trust\n")
+        print_text(f"{clean(wire(policy.file), 1_000)} asks for nothing that needs trust\n")
     for pair in asked:
-        say(
-            f"{_told(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
+        print_text(
+            f"{_describe_pair(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
         )
     if args.list:
-        say(f"{clean(_describe_file(trust), 2_000)}\n")
+        print_text(f"{clean(_describe_file(trust), 2_000)}\n")
     return ANSWERED
 
 
@@ -166,5 +169,5 @@ def _describe_file(trust: Trust) -> str:
     return f"what you trust is kept in {wire(str(trust.path))}{is_there}{why}"
 
 
-def _told(pair: Pair) -> str:
+def _describe_pair(pair: Pair) -> str:
     return f"{pair[0]} {clean(wire(str(pair[1])), 400)}"

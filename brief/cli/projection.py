@@ -12,8 +12,8 @@ from msgspec import DecodeError
 from brief.capabilities.capability import Capability
 from brief.capabilities.lookup import find_capability
 from brief.cli.checkout_argument import located
-from brief.cli.offline import lone_desk, why_alone
-from brief.cli.output import paged, say
+from brief.cli.offline import offline_service, why_offline
+from brief.cli.output import print_text, wrap_for_terminal
 from brief.core.model.answers import Problem, Rendered
 from brief.core.model.errors import ANSWERED, MajordomusError, NoServerError, UsageError
 from brief.core.model.fields import fields_of
@@ -25,7 +25,7 @@ from brief.fastpath import lease as leases
 from brief.fastpath.arguments import is_models_shell
 from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
-from brief.fastpath.output import tell
+from brief.fastpath.output import print_error_line
 from brief.handlers.inputs import OwnersOwn, Path, Positional, RefusedInputError, read_input
 from brief.server.ensure import Ensured, ensure
 from brief.support.state_folder import refuse_unproven
@@ -54,7 +54,7 @@ def run_capability(args: argparse.Namespace) -> int:
         _tell_stay(ensure(here))
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"
-    say(json_document(answer).decode() + "\n" if as_json else _text(capability, answer))
+    print_text(json_document(answer).decode() + "\n" if as_json else _text(capability, answer))
     return capability.strict.exit_code(answer) if capability.strict is not None and args.strict else ANSWERED
 
 
@@ -62,13 +62,13 @@ def _tell_stay(ensured: Ensured) -> None:
     """Report that an outdated server answers the command, and why it keeps running."""
     if ensured.stays is not None:
         outdated = clean(str(ensured.status.get("outdated")), 400)
-        tell(f"the server is {outdated}; it stays until it is idle ({ensured.stays})")
+        print_error_line(f"the server is {outdated}; it stays until it is idle ({ensured.stays})")
 
 
 def _text(capability: Capability, answer: Wire) -> str:
     """Return the answer as text. A brief is already wrapped; only its final line break may be missing."""
     text = capability.text(answer)
-    return text.removesuffix("\n") + "\n" if isinstance(answer, Rendered) else paged(text)
+    return text.removesuffix("\n") + "\n" if isinstance(answer, Rendered) else wrap_for_terminal(text)
 
 
 def _asked(capability: Capability, args: argparse.Namespace, here: Located) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _answered(capability: Capability, here: Located, asked: dict[str, Any]) -> W
 def _unanswered(capability: Capability, here: Located, asked: dict[str, Any], absence: str) -> Wire:
     """Answer without a server; raises NoServerError for what only a server holds in memory."""
     if capability.in_memory:
-        raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(why_alone(here, absence), 1_000)}")
+        raise NoServerError(f"{' '.join(capability.cli)} unread: {clean(why_offline(here, absence), 1_000)}")
     return _alone(capability, here, asked, absence)
 
 
@@ -164,6 +164,6 @@ def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence
         refuse_unproven(leases.state_dir(here.common_dir))
 
     async def answer() -> Wire:
-        return await capability.handler(lone_desk(here, absence), read_input(capability.input, asked))
+        return await capability.handler(offline_service(here, absence), read_input(capability.input, asked))
 
     return asyncio.run(answer())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brief.cli.checkout_argument import located
-from brief.cli.output import say
+from brief.cli.output import print_text
 from brief.core.model.errors import ANSWERED, ConflictError, NoServerError
 from brief.core.text.sanitize import printable_json
 from brief.core.text.server_status import server_text, stopped_text
@@ -32,7 +32,7 @@ def ensure_server(args: argparse.Namespace) -> int:
     ensured = ensuring.ensure(located(args))
     first = "started: " if ensured.started else "already there: "
     last = "" if ensured.stays is None else f"it stays until it is idle ({ensured.stays})\n"
-    return _told(args, ensured.status, lambda status: first + server_text(status) + last)
+    return _print_status(args, ensured.status, lambda status: first + server_text(status) + last)
 
 
 def show_server(args: argparse.Namespace) -> int:
@@ -40,19 +40,19 @@ def show_server(args: argparse.Namespace) -> int:
     status, why = ensuring.ping(located(args))
     if status is None:
         raise NoServerError(f"serve status unread: {why}")
-    return _told(args, status, server_text)
+    return _print_status(args, status, server_text)
 
 
 def stop_server(args: argparse.Namespace) -> int:
     """Stop the server."""
     status = ensuring.stop(located(args))
     if status is None:
-        say("null\n" if args.format == "json" else "nothing to stop: no server holds this repository\n")
+        print_text("null\n" if args.format == "json" else "nothing to stop: no server holds this repository\n")
         return ANSWERED
-    return _told(args, status, stopped_text)
+    return _print_status(args, status, stopped_text)
 
 
-def _told(args: argparse.Namespace, status: dict[str, Any], text: Callable[[dict[str, Any]], str]) -> int:
+def _print_status(args: argparse.Namespace, status: dict[str, Any], text: Callable[[dict[str, Any]], str]) -> int:
     try:
         told = text(status)
     except (KeyError, TypeError, ValueError):
@@ -60,5 +60,5 @@ def _told(args: argparse.Namespace, status: dict[str, Any], text: Callable[[dict
             "this version does not understand the server's answer; run majordomus serve stop, then serve ensure"
         ) from None
     document = json.dumps(status, ensure_ascii=False, separators=(",", ":"))
-    say(f"{printable_json(document)}\n" if args.format == "json" else told)
+    print_text(f"{printable_json(document)}\n" if args.format == "json" else told)
     return ANSWERED

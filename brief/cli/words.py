@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from brief.core.model.errors import USAGE
 from brief.fastpath.arguments import MAY_BE_BLANK
 from brief.fastpath.main import terminal_columns
-from brief.fastpath.output import put, tell
+from brief.fastpath.output import print_error_line, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - help is asked for, so it is an answer
         """Print the help in the same way as every answer; raises OutputError."""
-        put(self.format_help().encode("utf-8", "backslashreplace"))
+        write_output(self.format_help().encode("utf-8", "backslashreplace"))
 
     def error(self, message: str) -> NoReturn:
         """Print the sentence and exit 2."""
@@ -71,7 +71,7 @@ class Parser(argparse.ArgumentParser):
 
         sentence = self._missing(message) or self._unknown_command(message) or _sentence(message)
         see = " See" if sentence.endswith("?") else "; see"
-        tell(clean(wire(f"{sentence}{see} {self.prog} --help"), 2_000))
+        print_error_line(clean(wire(f"{sentence}{see} {self.prog} --help"), 2_000))
         self.exit(USAGE)
 
     def _missing(self, message: str) -> str | None:

@@ -14,7 +14,7 @@ from brief.fastpath.client import folder_of, read_stdin, session_of, text_of
 from brief.fastpath.jsontext import write_json
 from brief.fastpath.lease import ForeignFolderError, NoServerError
 from brief.fastpath.locate import Located, NotLocatedError, locate
-from brief.fastpath.output import OutputError, given_up, put, tell
+from brief.fastpath.output import OutputError, print_error_line, stop_output, write_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -103,10 +103,10 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
         event = _named(words)
         context, note = _context(event, until, alone, meanwhile)
     except UnknownEventError as fault:
-        tell(f"the hook did nothing: {fault}")
+        print_error_line(f"the hook did nothing: {fault}")
         return 0
     except Exception as fault:  # noqa: BLE001 - no fault may stop the session
-        tell(f"the hook did nothing: {fault!r}")
+        print_error_line(f"the hook did nothing: {fault!r}")
         return 0
     signal.setitimer(signal.ITIMER_REAL, 0)  # a document is never cut in half
     if context and _say(event, context):
@@ -203,8 +203,8 @@ def _say(event: str, context: str) -> bool:
     if sys.stdout is None:
         return False
     try:
-        put(write_json(document).encode() + b"\n")
+        write_output(write_json(document).encode() + b"\n")
     except OutputError as fault:
-        given_up(fault)
+        stop_output(fault)
         return False
     return True

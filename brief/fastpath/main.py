@@ -7,7 +7,7 @@ import sys
 
 from brief import __version__
 from brief.fastpath.locate import NotLocatedError, current_folder, locate
-from brief.fastpath.output import put, tell
+from brief.fastpath.output import print_error_line, write_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -66,7 +66,7 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
         answer = ask(here.common_dir, method, path, params, body, meanwhile=meanwhile if is_query else None)
     except NoServerError as absence:
         if not is_query and absence.is_sent:
-            tell(f"it is unknown whether this was done: {absence}")
+            print_error_line(f"it is unknown whether this was done: {absence}")
             return FAILED
         if is_query:
             unanswered[here.common_dir] = str(absence)
@@ -81,7 +81,7 @@ def _answer(call: Arguments, meanwhile: Callable[[], object] | None) -> int | No
     strict = answer.headers.get("majordomus-strict")
     if strict is None and is_query and (call.strict or call.command != "brief"):
         return None  # a server of an older version, which does not render text
-    put(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
+    write_output(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
     return int(strict) if call.strict and strict is not None else ANSWERED
 
 
@@ -120,7 +120,7 @@ def _tell_problem(answer: Answer) -> int | None:
     except (ValueError, TypeError, KeyError):
         return None
     for line in str(sentence).splitlines():
-        tell(line)
+        print_error_line(line)
     return int(code)
 
 

@@ -12,7 +12,7 @@ from brief.fastpath.ask import LINE_SECONDS, ask
 from brief.fastpath.client import MOST_SESSION, folder_of, read_stdin, session_of, text_of
 from brief.fastpath.lease import ForeignFolderError, NoServerError, state_dir
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate
-from brief.fastpath.output import printable_text, put
+from brief.fastpath.output import printable_text, write_output
 from brief.fastpath.proof import check_git_folder, open_folder, open_in
 
 TYPE_CHECKING = False
@@ -134,4 +134,4 @@ def _cells(text: str) -> int:
 
 
 def _say(line: str) -> None:
-    put(line.encode("utf-8", "replace") + b"\n")
+    write_output(line.encode("utf-8", "replace") + b"\n")

@@ -16,7 +16,7 @@ from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import NoServerError
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, spelled
-from brief.fastpath.output import printable, tell
+from brief.fastpath.output import print_error_line, printable_bytes
 from brief.fastpath.process import process_since, process_start
 from brief.fastpath.program import isolated
 from brief.fastpath.proof import UnprovenError, check_git_folder
@@ -81,7 +81,7 @@ def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
     except KeyboardInterrupt:
         return OVER
     except Exception as fault:  # noqa: BLE001 - no fault may stop the session
-        tell(f"this hook wakes nobody: {fault!r}")
+        print_error_line(f"this hook wakes nobody: {fault!r}")
         return OVER
 
 
@@ -198,7 +198,7 @@ class Waiter:
         self._failures += 1
 
     def _woken(self, prompt: bytes) -> int:
-        sys.stderr.buffer.write(printable(prompt))
+        sys.stderr.buffer.write(printable_bytes(prompt))
         sys.stderr.buffer.flush()
         return WOKEN
 

@@ -25,7 +25,7 @@ from brief.core.notices.notice_text import ended
 from brief.core.notices.relevance import fault
 from brief.core.notices.visibility import Hidden, Shown, decide_visibility, may_be_acknowledged, never_shown
 from brief.core.text.sanitize import clean, wire
-from brief.handlers.fixes import CHECKOUT_FIELD, tell_fix, tell_fixes, who_is_told
+from brief.handlers.fixes import CHECKOUT_FIELD, describe_recipient, queue_fix_follow_up, queue_fix_follow_ups
 from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.archiving import move, why_not_archivable
 from brief.notices.finding import Found, content, find
@@ -147,7 +147,7 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
         _refuse_held(found, request.query.session)
         if found is not None and found.kind is Kind.BUG_DEP:
             with contextlib.suppress(StoreError, SupersededError):
-                tell_fixes(service, request.query)  # so that one that was reopened meanwhile is told again
+                queue_fix_follow_ups(service, request.query)  # so that one that was reopened meanwhile is told again
         done = set_done(request.notice_folders, asked.slug, service.now(), days)
         if done.was_done and done.fires_on is not None:
             return _noticed("was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed")
@@ -156,7 +156,9 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
         if done.fires_on is not None:
             return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
         if done.notice.kind is Kind.BUG_DEP:
-            return _noticed("done", done.notice, done.path, tell_fix(service, done.notice, request.query.checkout))
+            return _noticed(
+                "done", done.notice, done.path, queue_fix_follow_up(service, done.notice, request.query.checkout)
+            )
         return _noticed("done", done.notice, done.path)
 
     return await in_thread(work)
@@ -236,7 +238,7 @@ def _way_to_end(notice: Notice) -> str:
 def _what_follows(service: RepositoryService, notice: Notice, now: datetime, days: ZoneInfo) -> str | None:
     """What happens to a new notice that is not simply shown: who is told about a bug-dep, or when it will be shown."""
     if notice.kind is Kind.BUG_DEP:
-        return f"once it is done, {who_is_told(service, notice)}"
+        return f"once it is done, {describe_recipient(service, notice)}"
     verdict = decide_visibility(notice, now, days)
     if isinstance(verdict, Hidden):
         return f"{verdict.reason}, and is shown from then on; until then majordomus reminders lists it"
@@ -270,15 +272,15 @@ def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
 
 def _tell_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
     """Tell the session that waits for a bug-dep, if that was missed when it became done. None if it was told then."""
-    if notice.kind is not Kind.BUG_DEP or service.board.is_fix_told(fix_key(notice)):
+    if notice.kind is not Kind.BUG_DEP or service.board.is_fix_followed_up(fix_key(notice)):
         return None
-    return tell_fix(service, notice, request.query.checkout)
+    return queue_fix_follow_up(service, notice, request.query.checkout)
 
 
 def _tell_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
     """Tell the session that waits for a finished bug-dep before its file is moved. Raises StoreError, SupersededError."""
     if notice is not None and notice.kind is Kind.BUG_DEP and notice.status is NoticeStatus.DONE:
-        tell_fixes(service, request.query)
+        queue_fix_follow_ups(service, request.query)
 
 
 def _noticed(did: Deed, notice: Notice, path: str, detail: str | None = None) -> Noticed:

@@ -75,7 +75,10 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
         claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
         service.board.hear(meant, service.now())
         met = against(
-            claim.scope, meant, service.board.claims(), relative_tasks(service.board.tasks(), service.board.known())
+            claim.scope,
+            meant,
+            service.board.claims(),
+            relative_tasks(service.board.tasks(), service.board.open_episodes()),
         )
         return Announced(claim=claim, released=released, overlaps=met)
 

@@ -105,10 +105,10 @@ async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpis
             f"pid {asked.pid}: no process has this number where the server runs; give that of one that runs there, or "
             "leave out --pid, and the episode stays open until it is closed or not heard for seven days"
         )
-    return await in_thread(lambda: opened(service, service.request_context(asked.root), asked))
+    return await in_thread(lambda: open_in_checkout(service, service.request_context(asked.root), asked))
 
 
-def opened(
+def open_in_checkout(
     service: RepositoryService, request: RequestContext, asked: OpenInputs, *, takes_over: bool = False
 ) -> OneEpisode:
     """Open an episode in the checkout of the request. Blocks on the database.
@@ -117,7 +117,7 @@ def opened(
     """
     session = str(uuid.uuid4()) if asked.session is None else asked.session
     process = find_process(asked.pid) if asked.pid is not None else None
-    recorded = None if asked.session is None else service.board.episode(session)
+    recorded = None if asked.session is None else service.board.find_episode(session)
     before = None
     if takes_over or (asked.session is not None and recorded is None):
         before = find_predecessor(service, session, process, takes_over=takes_over)
@@ -154,9 +154,9 @@ async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episod
 
     def work() -> Episodes:
         service.request_context(asked.root)
-        closed = service.board.closed(MOST_CLOSED) if asked.closed else ()
+        closed = service.board.closed_episodes(MOST_CLOSED) if asked.closed else ()
         reason = service.board.loss() or service.board.missing()
-        return Episodes(at=service.now(), open=service.board.known(), closed=closed, reason=reason)
+        return Episodes(at=service.now(), open=service.board.open_episodes(), closed=closed, reason=reason)
 
     return await in_thread(work)
 
@@ -175,7 +175,7 @@ def list_text(answer: Episodes) -> str:
     count = len(answer.open)
     hint = "" if count else "; majordomus episode open opens one"
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{hint}"]
-    lines += [_line(one.episode, one.state, one.liveness, answer.at) for one in answer.open]
+    lines += [_episode_line(one.episode, one.state, one.liveness, answer.at) for one in answer.open]
     lines += [
         f"  {e.id}  closed {ago(answer.at - e.closed)}: {clean(e.closed_reason or '')}"
         for e in answer.closed
@@ -185,7 +185,7 @@ def list_text(answer: Episodes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(episode: Episode, state: EpisodeState, liveness: str, at: datetime) -> str:
+def _episode_line(episode: Episode, state: EpisodeState, liveness: str, at: datetime) -> str:
     activity = {"unheard": "unheard since the server started", "silent": "silent"}.get(liveness, state.value)
     where = f"{clean(episode.checkout, 400)}{' on ' + clean(episode.branch, 80) if episode.branch else ''}"
     times = f"open {elapsed(at - episode.since)}, heard {ago(at - episode.heard)}"

@@ -16,8 +16,8 @@ from brief.core.sessions.episode import Episode
 from brief.core.text.sanitize import wire
 from brief.fastpath.known import Known, Unknown
 from brief.git.worktree_entries import unlisted_entries
+from brief.notices.fix_follow_ups import Bugs
 from brief.notices.store import NoticeSnapshot
-from brief.notices.told_fixes import Bugs
 from brief.request import RequestContext
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
@@ -30,59 +30,59 @@ CHECKOUT_FIELD = "checkout"
 log = logging.getLogger(__name__)
 
 
-def tell_fixes(service: RepositoryService, query: SectionQuery) -> None:
+def queue_fix_follow_ups(service: RepositoryService, query: SectionQuery) -> None:
     """Queue the missing follow-ups for the finished bug-deps in the folders of a checkout.
 
     If nothing has changed this costs one stat per file. Raises StoreError and SupersededError; the next call retries.
     """
-    tell_fixes_in(service, notice_folders(service.context.state_dir, query))
+    queue_fix_follow_ups_in(service, notice_folders(service.context.state_dir, query))
 
 
-def tell_fixes_in(service: RepositoryService, folders: tuple[str, ...]) -> None:
-    """Queue the missing follow-ups for the finished bug-deps in these folders; see `tell_fixes`."""
-    _queue_follow_ups(service, folders, _bugs(service.context.notices(folders)))
+def queue_fix_follow_ups_in(service: RepositoryService, folders: tuple[str, ...]) -> None:
+    """Queue the missing follow-ups for the finished bug-deps in these folders; see `queue_fix_follow_ups`."""
+    _queue_missing(service, folders, _bug_deps(service.context.notices(folders)))
 
 
-def _queue_follow_ups(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -> None:
+def _queue_missing(service: RepositoryService, folders: tuple[str, ...], bugs: Bugs) -> None:
     with service.fixes.turn:
-        if service.fixes.is_told(folders, bugs):
+        if service.fixes.is_settled(folders, bugs):
             return
         done = {fix_key(notice): notice for notice in bugs if notice.status is NoticeStatus.DONE}
         active = {fix_key(notice) for notice in bugs if notice.status is not NoticeStatus.DONE}
         for key in service.fixes.done_before(folders) & active:
             service.board.reopen_fix(key)
-        settled = [_tell_if_ours(service, notice) for notice in done.values()]
+        settled = [_queue_if_ours(service, notice) for notice in done.values()]
         if all(settled):
-            service.fixes.note(folders, bugs, frozenset(done))
+            service.fixes.note_settled(folders, bugs, frozenset(done))
 
 
-def tell_fixes_soon(service: RepositoryService, request: RequestContext) -> None:
+def queue_fix_follow_ups_soon(service: RepositoryService, request: RequestContext) -> None:
     """Queue, in the background, the missing follow-ups for the bug-deps of a brief. The next brief retries a failure."""
     folders = request.notice_folders
     snapshot = service.notices.latest(folders)
-    if snapshot is None or service.fixes.is_told(folders, bugs := _bugs(snapshot)):
+    if snapshot is None or service.fixes.is_settled(folders, bugs := _bug_deps(snapshot)):
         return
 
     def work() -> None:
         try:
-            _queue_follow_ups(service, folders, bugs)
+            _queue_missing(service, folders, bugs)
         except MajordomusError as fault:
             log.warning("follow-ups could not be queued yet", extra={"reason": str(fault)})
 
     service.fixes.task = asyncio.ensure_future(in_thread(work))
 
 
-def _bugs(snapshot: NoticeSnapshot) -> Bugs:
+def _bug_deps(snapshot: NoticeSnapshot) -> Bugs:
     return tuple(notice for notice in snapshot.notices if notice.kind is Kind.BUG_DEP)
 
 
-def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
+def queue_fix_follow_up(service: RepositoryService, notice: Notice, here: str) -> str:
     """Queue the follow-up for a finished bug-dep, and return a sentence that says who will be told.
 
     `here` is the checkout of the command, for a notice that names none. What cannot be stored now is retried later.
     """
     try:
-        placed_by, checkout = _waits(service, notice)
+        placed_by, checkout = _find_waiting(service, notice)
         if not notice.session_id and not checkout:
             return "nobody will be told, since it names no waiting session"
         checkout = checkout or here
@@ -94,9 +94,9 @@ def tell_fix(service: RepositoryService, notice: Notice, here: str) -> str:
     return f"the next session of {checkout} will be told in its brief"
 
 
-def who_is_told(service: RepositoryService, notice: Notice) -> str:
+def describe_recipient(service: RepositoryService, notice: Notice) -> str:
     """Who will be told once a new bug-dep is done, and what to do if it names no session."""
-    placed_by, checkout = _waits(service, notice)
+    placed_by, checkout = _find_waiting(service, notice)
     if placed_by is not None and placed_by.is_open:
         return f"session {placed_by.id} will be told"
     if notice.session_id:
@@ -104,15 +104,15 @@ def who_is_told(service: RepositoryService, notice: Notice) -> str:
     return f"the next session of {checkout} will be told, since it names none (--session ID names one)"
 
 
-def _tell_if_ours(service: RepositoryService, notice: Notice) -> bool:
+def _queue_if_ours(service: RepositoryService, notice: Notice) -> bool:
     """Queue the follow-up if the notice is ours. False if that is still unknown.
 
     A clone carries other people's notices: only a session that is or was here can wait for one.
     """
     key = fix_key(notice)
-    if service.board.is_fix_told(key):
+    if service.board.is_fix_followed_up(key):
         return True
-    placed_by, checkout = _waits(service, notice)
+    placed_by, checkout = _find_waiting(service, notice)
     if checkout is None:
         return True
     is_ours = _is_checkout(service, checkout) if placed_by is None else True
@@ -121,9 +121,9 @@ def _tell_if_ours(service: RepositoryService, notice: Notice) -> bool:
     return is_ours is not None
 
 
-def _waits(service: RepositoryService, notice: Notice) -> tuple[Episode | None, str | None]:
+def _find_waiting(service: RepositoryService, notice: Notice) -> tuple[Episode | None, str | None]:
     """The session that waits, if it is known here, and its checkout."""
-    placed_by = service.board.episode(notice.session_id) if notice.session_id else None
+    placed_by = service.board.find_episode(notice.session_id) if notice.session_id else None
     said = notice.fields.get(CHECKOUT_FIELD)
     return placed_by, placed_by.checkout if placed_by else said if isinstance(said, str) else None
 

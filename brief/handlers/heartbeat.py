@@ -21,7 +21,7 @@ from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
 from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Outcome, WakeState, unchanged
-from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import Inputs
 from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt, report_outcome
 from brief.handlers.session_context import compose_alerts_context, compose_brief_context
@@ -181,12 +181,12 @@ def _heard(
     service.activity.note_served(checked_id(asked.session), now)
     if asked.pid is not None and not note_client(service.board, asked.session, asked.pid, checkout, now):
         return here, False
-    known = service.board.one(asked.session)
+    known = service.board.find_open(asked.session)
     episode = None if known is None else known.episode
     if episode is None or _is_new(episode, asked, state, checkout):
         said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
         # A mod serves one session at a time, so an unknown session took the place of another.
-        opened(service, here, said, takes_over=service.board.episode(asked.session) is None)
+        open_in_checkout(service, here, said, takes_over=service.board.find_episode(asked.session) is None)
     return here, True
 
 

@@ -13,7 +13,7 @@ from brief.core.sessions.episode import Episode, checked_id
 from brief.core.sessions.start_text import prompt_text, start_text
 from brief.core.text.sanitize import clean
 from brief.handlers.aside import aside
-from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import SessionInputs
 from brief.handlers.outbox import report_outcome
 from brief.handlers.session_context import compose_alerts_context, compose_brief_context
@@ -62,7 +62,7 @@ class HookAnswer(Wire, frozen=True):
     context: str
 
 
-async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
+async def report_event(service: RepositoryService, asked: HookInputs) -> HookAnswer:
     """Note an event of a session, and compose the text that it must read."""
     await service.turns.settle(asked.session)
     request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
@@ -70,7 +70,7 @@ async def hook(service: RepositoryService, asked: HookInputs) -> HookAnswer:
         await aside(_note_event(service, request, asked, asked.session))
     if asked.event in ("stop", "session-end") or _is_served_by_mod(service, asked):
         return HookAnswer(context="")
-    context = await _composed(service, request, asked)
+    context = await _compose_context(service, request, asked)
     if asked.channel == "mod" and asked.session is not None:
         service.activity.note_served(asked.session, service.now())
     return HookAnswer(context=context)
@@ -85,7 +85,7 @@ def hook_text(answer: HookAnswer) -> str:
 
 
 async def _note_event(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> None:
-    before = next((one.episode for one in service.board.known() if one.episode.id == session), None)
+    before = next((one.episode for one in service.board.open_episodes() if one.episode.id == session), None)
     if asked.event == "session-end":
         if before is not None:
             reason = clean(f"its client ended it: {asked.reason or 'no reason given'}")
@@ -100,12 +100,12 @@ def _note_state(service: RepositoryService, request: RequestContext, asked: Hook
     if asked.pid is not None and not note_client(service.board, session, asked.pid, request.query.checkout, now):
         return
     known = before.provider if before and asked.provider == "unknown" else asked.provider
-    state = _state(asked, before)
+    state = _state_after(asked, before)
     said = OpenInputs(root=asked.root, session=session, provider=known, state=state, pid=asked.pid)
-    opened(service, request, said, takes_over=asked.source == "clear")
+    open_in_checkout(service, request, said, takes_over=asked.source == "clear")
 
 
-def _state(asked: HookInputs, before: Episode | None) -> EpisodeState:
+def _state_after(asked: HookInputs, before: Episode | None) -> EpisodeState:
     """The state after the event. Compacting happens during a turn, so it changes nothing."""
     if asked.event == "user-prompt-submit":
         return EpisodeState.BUSY
@@ -126,16 +126,18 @@ def _is_served_by_mod(service: RepositoryService, asked: HookInputs) -> bool:
     )
 
 
-async def _composed(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
+async def _compose_context(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
     if asked.event == "session-start":
         text = partial(start_text, is_woken=await is_woken(service, request))
         return (await compose_brief_context(service, request, asked.channel, text)).context
     if asked.session is not None and service.context.absence is None:
-        return await _with_prompt(service, request, asked, asked.session)
+        return await _compose_prompt_context(service, request, asked, asked.session)
     return await compose_alerts_context(service, request, asked.channel)
 
 
-async def _with_prompt(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> str:
+async def _compose_prompt_context(
+    service: RepositoryService, request: RequestContext, asked: HookInputs, session: str
+) -> str:
     """Compose the context of a prompt: none for a wake, and the brief with a person's prompt if it is due.
 
     A prompt that merely starts like a wake while none is outstanding is a quotation; it is treated as ordinary.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from brief.core.model.brief import Brief
-from brief.core.notices.alerts_block import block, courtesies_in, without_seen
+from brief.core.notices.alerts_block import courtesies_in, render_block, without_seen
 from brief.core.notices.notice import Kind
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Shown
@@ -59,7 +59,7 @@ async def compose_alerts_context(service: RepositoryService, request: RequestCon
     session, budget = request.query.session, request.query.settings.alerts.block_characters
     async with service.turns.turn(session) as notes:
         shown, unread = await shown_to(service, request.query)
-        context = block(shown, budget, unread)
+        context = render_block(shown, budget, unread)
         entry = Entry("injected", channel, size=_size(context))
         if context:
             notes.extend(_marks(service, session, context, shown))

@@ -29,8 +29,8 @@ def find_predecessor(
     return predecessor(
         session,
         process,
-        (one.episode for one in board.known()),
-        board.closed(MOST_CLOSED) if process else (),
+        (one.episode for one in board.open_episodes()),
+        board.closed_episodes(MOST_CLOSED) if process else (),
         takes_over=takes_over,
     )
 

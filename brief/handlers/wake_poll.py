@@ -13,7 +13,7 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
-from brief.handlers.episodes import OpenInputs, opened
+from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.heartbeat import MindedInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt
 from brief.handlers.waking import rules_for
@@ -67,7 +67,7 @@ class Waited(Wire, frozen=True):
 async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
     """Hand out the waiting prompt of an idle session, or say when to poll again."""
     here = await in_thread(lambda: service.request_context(asked.root, asked.session))
-    episode = await in_thread(lambda: service.board.episode(asked.session))
+    episode = await in_thread(lambda: service.board.find_episode(asked.session))
     over = _why_over(service, asked, episode)
     if over is not None:
         return Waited(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
@@ -119,12 +119,14 @@ async def _open_idle(service: RepositoryService, asked: WaitInputs) -> None:
     """Open a session as idle: the process starts when a session begins or becomes idle."""
     idle = EpisodeState.IDLE
     said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
-    await in_thread(lambda: opened(service, service.request_context(asked.root), said))
+    await in_thread(lambda: open_in_checkout(service, service.request_context(asked.root), said))
 
 
 async def _state(service: RepositoryService, session: str) -> EpisodeState:
     """The state of the session: idle only if its hooks report that, and the records of its client agree."""
-    reported = next((one.state for one in service.board.known() if one.episode.id == session), EpisodeState.UNKNOWN)
+    reported = next(
+        (one.state for one in service.board.open_episodes() if one.episode.id == session), EpisodeState.UNKNOWN
+    )
     if reported is not EpisodeState.IDLE:
         return reported
     recorded = await in_thread(service.context.seen)

@@ -100,7 +100,7 @@ async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes
 
 def _all(service: RepositoryService, meant: str | None = None, *, counts: bool = False) -> AllWakes:
     wake_states, now, paused = service.board.wakes.open(), service.now(), service.board.wakes.all_paused()
-    told = (_one(service, one, wake_states, paused, counts=counts) for one in service.board.known())
+    told = (_one(service, one, wake_states, paused, counts=counts) for one in service.board.open_episodes())
     return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(told))
 
 

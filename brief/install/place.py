@@ -12,7 +12,7 @@ from msgspec import Struct
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.install.mods import PROVIDERS, Mod, Scope
-from brief.support.folders import opened
+from brief.support.folders import open_below
 from brief.support.home import home_folder
 from brief.support.state_folder import make_state
 
@@ -37,7 +37,7 @@ class Place(Struct, frozen=True):
         """Open the parent folder, and create it if `make`. Yields its descriptor. Raises LinkInTheWayError, OSError."""
         if make:
             self.base.mkdir(parents=True, exist_ok=True)
-        with opened(self.base, self.steps, make=make) as descriptor:
+        with open_below(self.base, self.steps, make=make) as descriptor:
             yield descriptor
 
     def make_kept(self) -> None:

@@ -228,7 +228,7 @@ def lock_owners(context: SectionContext) -> Callable[[Notice], Life]:
     def owner(session: str) -> Life:
         if session in _read_or(recorded, frozenset()):
             return Life.ALIVE
-        return _read_or(lambda: context.sessions.owner(session), Life.UNKNOWN)
+        return _read_or(lambda: context.sessions.life_of(session), Life.UNKNOWN)
 
     def lock_owner(lock: Notice) -> Life:
         if lock.kind is not Kind.LOCK or lock.session_id is None:

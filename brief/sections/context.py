@@ -39,13 +39,13 @@ class Sessions(Protocol):
     def missing(self) -> str | None:
         """Why open sessions may be missing from the board. None if none are."""
 
-    def known(self) -> tuple[KnownEpisode, ...]:
+    def open_episodes(self) -> tuple[KnownEpisode, ...]:
         """The open episodes, oldest first."""
 
-    def one(self, episode_id: str) -> KnownEpisode | None:
+    def find_open(self, episode_id: str) -> KnownEpisode | None:
         """The open episode with this id, or None."""
 
-    def at(self, checkout: str) -> tuple[str, ...]:
+    def open_ids_at(self, checkout: str) -> tuple[str, ...]:
         """The ids of the open episodes of a checkout."""
 
     def tasks(self) -> dict[str, Task]:
@@ -63,10 +63,10 @@ class Sessions(Protocol):
     def claims(self) -> tuple[Claim, ...]:
         """The claims of the open episodes: what they announce they will change."""
 
-    def ended(self) -> Mapping[str, Ended]:
+    def ended_sessions(self) -> Mapping[str, Ended]:
         """The closed sessions that were reported as ended, by episode id."""
 
-    def owner(self, episode_id: str) -> Life:
+    def life_of(self, episode_id: str) -> Life:
         """Whether the session with this id is still alive, as far as this repository knows."""
 
 
@@ -122,5 +122,5 @@ Answer = Callable[[SectionContext, SectionQuery], Section]
 
 def own_episode(context: SectionContext, query: SectionQuery) -> KnownEpisode | None:
     """The asking episode: the one with the given id, else the only one open in the checkout."""
-    own = meant(query.session, () if query.session is not None else context.sessions.at(query.checkout))
-    return None if own is None else context.sessions.one(own)
+    own = meant(query.session, () if query.session is not None else context.sessions.open_ids_at(query.checkout))
+    return None if own is None else context.sessions.find_open(own)

@@ -20,7 +20,7 @@ def episode_meant(context: SectionContext, query: SectionQuery) -> str:
     own = own_episode(context, query)
     if own is not None:
         return own.episode.id
-    here = context.sessions.at(query.checkout)
+    here = context.sessions.open_ids_at(query.checkout)
     where = f"in {clean(query.checkout)}; say which one is meant with --session ID or CLAUDE_CODE_SESSION_ID"
     if here:
         named = ", ".join(here[:_MOST_NAMED]) + (" ..." if len(here) > _MOST_NAMED else "")
@@ -30,7 +30,7 @@ def episode_meant(context: SectionContext, query: SectionQuery) -> str:
 
 def _whole(sessions: Sessions, session: str) -> str:
     """The id of the only open episode that begins with these letters, as lists show them, else the id as given."""
-    if len(session) < _LEAST_LETTERS or sessions.one(session) is not None:
+    if len(session) < _LEAST_LETTERS or sessions.find_open(session) is not None:
         return session
-    found = [one.episode.id for one in sessions.known() if one.episode.id.startswith(session)]
+    found = [one.episode.id for one in sessions.open_episodes() if one.episode.id.startswith(session)]
     return found[0] if len(found) == 1 else session

@@ -34,7 +34,9 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     now, hood, seen = context.now(), _ask_neighbours(context, query), context.seen()
     worktrees = context.worktrees()
     checkouts = tuple(checkout for checkout in worktrees if not checkout.bare)
-    known = drop_reported_elsewhere(context.sessions.known(), {wire(checkout.root) for checkout in checkouts}, hood)
+    known = drop_reported_elsewhere(
+        context.sessions.open_episodes(), {wire(checkout.root) for checkout in checkouts}, hood
+    )
     scopes = _scopes(context)
     here = _with_scopes(
         merged(
@@ -129,7 +131,7 @@ def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]
     own = own_episode(context, query)
     if own is None:
         return
-    tasks = relative_tasks(context.sessions.tasks(), context.sessions.known())
+    tasks = relative_tasks(context.sessions.tasks(), context.sessions.open_episodes())
     claims = context.sessions.claims()
     scope = _own_scope(own.episode.id, tasks, claims)
     for met in against(scope, own.episode.id, claims, tasks):

@@ -21,7 +21,7 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
     """The asking episode and its task. If several episodes are open and none was named, their number."""
     now = context.now()
     own = own_episode(context, query)
-    here = len(context.sessions.at(query.checkout))
+    here = len(context.sessions.open_ids_at(query.checkout))
     task = context.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, query.settings) if task else None
     wakes = _wakes(context, own, query)

@@ -22,7 +22,7 @@ from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
 from brief.core.text.sanitize import wire
 from brief.fastpath.lease import socket_name
-from brief.handlers.fixes import tell_fixes_soon
+from brief.handlers.fixes import queue_fix_follow_ups_soon
 from brief.handlers.succession import hand_over_notices_soon
 from brief.policy import read_policy
 from brief.request import RequestContext
@@ -155,7 +155,7 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
     board = Board(opened.database)
     if opened.lost is not None:
         board.activity.note_missing(opened.lost)
-    lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.one(session) is not None)
+    lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.find_open(session) is not None)
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
     neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
@@ -207,7 +207,7 @@ def _composed(service: RepositoryService, lines: LineKeeper, request: RequestCon
     """Do the work that follows every newly composed brief."""
     lines.keep(request, brief)
     hand_over_notices_soon(service, request)
-    tell_fixes_soon(service, request)
+    queue_fix_follow_ups_soon(service, request)
 
 
 def _others(holder: Holder, neighbours: Neighbours) -> Neighbourhood:

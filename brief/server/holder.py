@@ -217,5 +217,5 @@ class Holder:
     def _is_unneeded(self, service: RepositoryService) -> bool:
         now = time.monotonic()
         if self.superseded_since is not None:
-            return not service.board.known() or now - self.superseded_since > SUPERSEDED_SECONDS
+            return not service.board.open_episodes() or now - self.superseded_since > SUPERSEDED_SECONDS
         return now - self._called > self._idle_seconds

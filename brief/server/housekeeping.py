@@ -12,7 +12,7 @@ import logging
 from brief.core.model.errors import MajordomusError
 from brief.core.policy.settings import Settings
 from brief.handlers.archiving import archive_expired, bring_back_early
-from brief.handlers.fixes import tell_fixes, tell_fixes_in
+from brief.handlers.fixes import queue_fix_follow_ups, queue_fix_follow_ups_in
 from brief.handlers.succession import hand_over_notices
 from brief.notices.folder import is_linked
 from brief.notices.half_moved import make_whole
@@ -37,7 +37,7 @@ def tend(service: RepositoryService) -> None:
         board.forget_losses()
     own = (own_folder(service.context.state_dir),)
     hand_over_notices(service, own)
-    tell_fixes_in(service, own)
+    queue_fix_follow_ups_in(service, own)
 
 
 def tidy(service: RepositoryService) -> None:
@@ -65,7 +65,7 @@ def tidy(service: RepositoryService) -> None:
             bring_back_early(service, query)
             archive_expired(service, query, read_visibility(service.context, query))
             hand_over_notices(service, request.notice_folders)
-            tell_fixes(service, query)
+            queue_fix_follow_ups(service, query)
         except MajordomusError as fault:
             log.warning("a checkout was not tidied", extra={"root": checkout.root, "reason": str(fault)})
     service.clock.believe()

@@ -100,7 +100,7 @@ def _needed_for(holder: Holder, service: RepositoryService) -> str | None:
     """
     if holder.under_way:
         return f"calls in progress: {holder.under_way}"
-    waiting = sum(one.liveness == "heard" and is_waiting(one.episode.state) for one in service.board.known())
+    waiting = sum(one.liveness == "heard" and is_waiting(one.episode.state) for one in service.board.open_episodes())
     return f"sessions that wait for a person: {waiting}" if waiting else None
 
 
@@ -116,7 +116,7 @@ def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
         since=holder.since,
         ends_idle=holder.ends_idle(),
         common_dir=wire(holder.lease.common_dir),
-        episodes=len(service.board.known()),
+        episodes=len(service.board.open_episodes()),
         outdated=holder.outdated,
         ends_because=holder.ends_because,
         losses=holder.losses,

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from brief.core.model.errors import NotFoundError
 from brief.core.model.section_data import EpisodeState, Liveness
-from brief.core.notices.follow_up import FollowUp, owed
+from brief.core.notices.follow_up import FollowUp, is_for
 from brief.core.sessions.claims import Claim, new_claim
 from brief.core.sessions.episode import (
     Client,
@@ -88,13 +88,13 @@ class Board:
         """The clients that show an episode, its owner first. A client that does not report its process is not listed."""
         return self.activity.clients(episode_id, now)
 
-    def known(self) -> tuple[KnownEpisode, ...]:
+    def open_episodes(self) -> tuple[KnownEpisode, ...]:
         """The open episodes: those that wait for a person first, then the oldest."""
         with self._memory:
             self._order()
             return tuple(self._ordered.values())
 
-    def at(self, checkout: str) -> tuple[str, ...]:
+    def open_ids_at(self, checkout: str) -> tuple[str, ...]:
         """The ids of the open episodes of a checkout, in the same order."""
         with self._memory:
             self._order()
@@ -104,27 +104,27 @@ class Board:
         """Sort the open episodes, unless nothing has changed since they were last sorted."""
         if self._ordered_at == self._version:
             return
-        ordered = in_order(self._known(episode) for episode in self._open.values())
+        ordered = in_order(self._with_liveness(episode) for episode in self._open.values())
         self._ordered, self._ordered_at = {one.episode.id: one for one in ordered}, self._version
         self._at = defaultdict(list)
         for one in ordered:
             self._at[one.episode.checkout].append(one.episode.id)
 
-    def one(self, episode_id: str) -> KnownEpisode | None:
+    def find_open(self, episode_id: str) -> KnownEpisode | None:
         """The open episode with this id, or None."""
         with self._memory:
             episode = self._open.get(episode_id)
-            return None if episode is None else self._known(episode)
+            return None if episode is None else self._with_liveness(episode)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each open episode that has one, by episode id."""
         with self._memory:
             return dict(self._tasks)
 
-    def owner(self, episode_id: str) -> Life:
+    def life_of(self, episode_id: str) -> Life:
         """Whether a session, or the one that took over from it, is alive. GONE if it is closed, UNKNOWN if it is not stored."""
         episode_id = last_heir(episode_id, self.successors()) or episode_id
-        known = self.one(episode_id)
+        known = self.find_open(episode_id)
         if known is not None:
             return known_life(known)
         return stored_life(rows.get_episode(self._database, episode_id))
@@ -134,13 +134,13 @@ class Board:
         with self._memory:
             return tuple(sorted(self._claims.values(), key=lambda claim: (claim.since, claim.episode, claim.name)))
 
-    def episode(self, episode_id: str) -> Episode | None:
+    def find_episode(self, episode_id: str) -> Episode | None:
         """The episode with this id, open or closed."""
         with self._memory:
             known = self._open.get(episode_id)
         return known or rows.get_episode(self._database, episode_id)
 
-    def closed(self, most: int) -> tuple[Episode, ...]:
+    def closed_episodes(self, most: int) -> tuple[Episode, ...]:
         """The last `most` closed episodes, latest first."""
         return rows.closed_episodes(self._database, most)
 
@@ -149,9 +149,9 @@ class Board:
         with self._memory:
             episode = self._open.get(episode_id) if self._follow_ups else None
             ids = frozenset(self._open) if episode else frozenset()
-            return tuple(one for one in self._follow_ups if episode and owed(one, episode.id, episode.checkout, ids))
+            return tuple(one for one in self._follow_ups if episode and is_for(one, episode.id, episode.checkout, ids))
 
-    def is_fix_told(self, key: str) -> bool:
+    def is_fix_followed_up(self, key: str) -> bool:
         """Whether the fix with this key has had its follow-up, and was not reopened since."""
         with self._memory:
             return key in self._followed_up
@@ -159,7 +159,7 @@ class Board:
     def reopen_fix(self, key: str) -> None:
         """Allow another follow-up for the fix with this key."""
         with self._writing:
-            if not self.is_fix_told(key):
+            if not self.is_fix_followed_up(key):
                 return
             follow_up_rows.forget_followed_up(self._database, key)
             with self._memory:
@@ -170,7 +170,7 @@ class Board:
     ) -> FollowUp | None:
         """Owe a line to a session, or to the next one of a checkout. None if this key has had its follow-up already."""
         with self._writing:
-            if key is not None and self.is_fix_told(key):
+            if key is not None and self.is_fix_followed_up(key):
                 return None
             follow_up = follow_up_rows.put_follow_up(self._database, session, checkout, text, now, key)
             with self._memory:
@@ -237,7 +237,7 @@ class Board:
                 self._silent.discard(episode.id)
                 self.comings += before is None
                 self._version += 1
-                return self._known(episode)
+                return self._with_liveness(episode)
 
     def close(self, episode_id: str, reason: str, now: datetime) -> Episode:
         """Close an open episode, with the reason. Its task stays as it is; its claims end, unless a successor gets them."""
@@ -280,7 +280,7 @@ class Board:
         with self._memory:
             return dict(self._successors)
 
-    def ended(self) -> Mapping[str, Ended]:
+    def ended_sessions(self) -> Mapping[str, Ended]:
         """The closed sessions whose end was reported, by id."""
         with self._memory:
             return dict(self._ended)
@@ -292,7 +292,7 @@ class Board:
             if episode is None:
                 return
             heard = self._open[episode_id] = episode.replace(heard=now)
-            self._ordered[episode_id] = self._known(heard)
+            self._ordered[episode_id] = self._with_liveness(heard)
             if episode_id not in self._heard or episode_id in self._silent:
                 self._heard.add(episode_id)
                 self._silent.discard(episode_id)
@@ -378,7 +378,7 @@ class Board:
             self._version += 1
         return task
 
-    def _known(self, episode: Episode) -> KnownEpisode:
+    def _with_liveness(self, episode: Episode) -> KnownEpisode:
         """The episode with its liveness, cached while both stay the same, since every brief asks for all of them."""
         card, liveness = self._cards.get(episode.id), self._liveness(episode.id)
         if card is None or card.episode is not episode or card.liveness != liveness:

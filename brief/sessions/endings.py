@@ -40,7 +40,7 @@ class Endings:
     def close_ended(self) -> None:
         """Check every open episode, and close those that have ended. Raises MajordomusError if that cannot be stored."""
         self._checked_at = time.monotonic()
-        self._close_ended_of(self._board.known())
+        self._close_ended_of(self._board.open_episodes())
 
     def refresh(self) -> None:
         """Close the episodes whose processes have ended, unless that was checked under a second ago.
@@ -53,7 +53,7 @@ class Endings:
         try:
             if self._checked_at is None or time.monotonic() - self._checked_at >= FRESH_SECONDS:
                 self._checked_at = time.monotonic()
-                self._close_ended_of(one for one in self._board.known() if _is_doubtful(one))
+                self._close_ended_of(one for one in self._board.open_episodes() if _is_doubtful(one))
         except MajordomusError as fault:
             log.warning("ended episodes cannot be closed", extra={"reason": str(fault)})
         finally:

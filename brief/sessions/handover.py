@@ -16,7 +16,7 @@ def note_client(board: Board, episode_id: str, pid: int, checkout: str, now: dat
 
     The client in the record counts as the first, even if only an earlier server has heard it.
     """
-    known = board.one(episode_id)
+    known = board.find_open(episode_id)
     episode = None if known is None else known.episode
     if episode is not None and episode.process is not None and is_of_another(episode, pid):
         first = episode.process

@@ -37,6 +37,12 @@ class StoredSessions:
 
     version = 0
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._intact: object = None
+        """The stamp of the file when it was last found intact."""
+        self._missing: str | None = None
+
     def loss(self) -> None:
         """None: everything that is known here is stored."""
 
@@ -44,43 +50,37 @@ class StoredSessions:
         """Why open sessions may be missing, as found by the last other call. None if none are known to be."""
         return self._missing
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._intact: object = None
-        """The stamp of the file when it was last found intact."""
-        self._missing: str | None = None
-
-    def known(self) -> tuple[KnownEpisode, ...]:
+    def open_episodes(self) -> tuple[KnownEpisode, ...]:
         """The episodes that were open when last stored."""
-        with self._opened() as database:
+        with self._open_database() as database:
             stored = rows.open_episodes(database) if database else ()
         return tuple(KnownEpisode(episode=episode, liveness="unheard") for episode in stored)
 
-    def one(self, episode_id: str) -> KnownEpisode | None:
+    def find_open(self, episode_id: str) -> KnownEpisode | None:
         """The episode with this id that was open when last stored, or None."""
-        return next((one for one in self.known() if one.episode.id == episode_id), None)
+        return next((one for one in self.open_episodes() if one.episode.id == episode_id), None)
 
-    def at(self, checkout: str) -> tuple[str, ...]:
+    def open_ids_at(self, checkout: str) -> tuple[str, ...]:
         """The ids of the episodes of a checkout that were open when last stored."""
-        return tuple(one.episode.id for one in self.known() if one.episode.checkout == checkout)
+        return tuple(one.episode.id for one in self.open_episodes() if one.episode.checkout == checkout)
 
     def tasks(self) -> dict[str, Task]:
         """The current task of each of these episodes that has one, by episode id."""
-        with self._opened() as database:
+        with self._open_database() as database:
             return rows.current_tasks(database) if database else {}
 
-    def owner(self, episode_id: str) -> Life:
+    def life_of(self, episode_id: str) -> Life:
         """Whether a session, or the one that took over from it, is alive, judged by its process. GONE if it is closed."""
-        with self._opened() as database:
+        with self._open_database() as database:
             heir = last_heir(episode_id, inheritance.successors(database)) if database else None
             stored = rows.get_episode(database, heir or episode_id) if database else None
         if stored is None:
             return Life.UNKNOWN
         return known_life(KnownEpisode(episode=stored, liveness="unheard")) if stored.is_open else stored_life(stored)
 
-    def ended(self) -> Mapping[str, Ended]:
+    def ended_sessions(self) -> Mapping[str, Ended]:
         """The closed sessions whose end was reported, by id."""
-        with self._opened() as database:
+        with self._open_database() as database:
             return rows.ended_sessions(database, FOUND) if database else {}
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:  # noqa: ARG002 - the same for every episode
@@ -97,11 +97,11 @@ class StoredSessions:
 
     def claims(self) -> tuple[Claim, ...]:
         """Every claim that was held when last stored, oldest first."""
-        with self._opened() as database:
+        with self._open_database() as database:
             return claim_rows.held_claims(database) if database else ()
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[Database | None]:
+    def _open_database(self) -> Iterator[Database | None]:
         refuse_unproven(str(self._path.parent))
         if not self._path.exists():
             _refuse_missing(self._path)

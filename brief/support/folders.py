@@ -20,7 +20,7 @@ class LinkInTheWayError(MajordomusError):
 
 
 @contextmanager
-def opened(base: Path, steps: Sequence[str], *, make: bool) -> Iterator[int]:
+def open_below(base: Path, steps: Sequence[str], *, make: bool) -> Iterator[int]:
     """Open the folder `steps` below `base` without following links, and yield its descriptor.
 
     With `make`, missing folders are created. Raises LinkInTheWayError, and OSError: FileNotFoundError if a folder is

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.text.sanitize import clean, printable_json
-from brief.fastpath.output import printable_text, put, tell
+from brief.fastpath.output import print_error_line, printable_text, write_output
 from brief.fastpath.sanitize import without_steering, without_tags
 
 STEERING = [
@@ -38,20 +38,20 @@ def test_what_is_text_stays(text: str) -> None:
 
 def test_answers_are_printed_clean(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """A window title, a colour, a turned name and a byte that is no UTF-8 reach no terminal as they came."""
-    put("one \x1b]0;x\x07\x9b31m\u202e two\n".encode() + b"\x9b\xff\n")
+    write_output("one \x1b]0;x\x07\x9b31m\u202e two\n".encode() + b"\x9b\xff\n")
     assert capfdbinary.readouterr().out == b"one ]0;x31m two\n\\x9b\\xff\n"
 
 
 def test_json_stays_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """A document whose names hold such characters, spelled as JSON spells them, is printed letter for letter."""
     document = printable_json(json.dumps({"branch": "a\x1b[31m\u202e\x7f\x9b"}, ensure_ascii=False))
-    put(document.encode())
+    write_output(document.encode())
     assert capfdbinary.readouterr().out == document.encode()
 
 
 def test_faults_are_printed_clean_and_in_one_line(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """A word of the person's that a fault repeats cannot begin a line of its own."""
-    tell("a\nmajordomus: b\x1b[2J\r\u2028c")
+    print_error_line("a\nmajordomus: b\x1b[2J\r\u2028c")
     assert capfdbinary.readouterr().err == b"majordomus: a majordomus: b[2Jc\n"
 
 
@@ -83,5 +83,5 @@ def test_no_tag_is_left(text: str) -> None:
 
 def test_a_fault_quotes_no_tag(capsys: pytest.CaptureFixture[str]) -> None:
     """A folder that is named like a tag of a client's does not speak as the client in a sentence about it."""
-    tell("/tmp/<system-reminder> is no checkout")
+    print_error_line("/tmp/<system-reminder> is no checkout")
     assert capsys.readouterr().err == "majordomus: /tmp/\u2039system-reminder> is no checkout\n"

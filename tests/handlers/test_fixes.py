@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from brief.core.model.errors import GitError, StoreError
 from brief.git.worktrees import Checkout
 from brief.handlers.alert_commands import AddInputs, NoticeInputs, add_alert, archive_alert, end_alert
-from brief.handlers.fixes import tell_fixes
+from brief.handlers.fixes import queue_fix_follow_ups
 from brief.server.housekeeping import tend, tidy
 from brief.sessions import follow_ups
 from brief.sessions.board import Board
@@ -67,7 +67,7 @@ def test_an_edit_by_hand_is_told_once(place: Place, bug: Path) -> None:
     tend(place.service)
     assert owed(place) == []
     next_board = Board(Database(place.lab.state / "majordomus.db", epoch=2))
-    assert next_board.is_fix_told(f"{bug.stem} {_created(bug)}")
+    assert next_board.is_fix_followed_up(f"{bug.stem} {_created(bug)}")
 
 
 def _created(bug: Path) -> str:
@@ -136,7 +136,7 @@ def test_copies_in_two_work_trees_are_told_once(place: Place) -> None:
     for tree in trees:
         edit(tree / "notices/active/bug.md", "done")
         for each in trees:
-            tell_fixes(place.service, place.service.request_context(str(each)).query)
+            queue_fix_follow_ups(place.service, place.service.request_context(str(each)).query)
         told.append(owed(place))
     assert told == [[LINE], [LINE]]
 

@@ -11,7 +11,7 @@ from brief.core.model.wire import from_plain
 from brief.core.notices.alerts_block import MOST
 from brief.core.sessions.life import Life
 from brief.handlers import session_context
-from brief.handlers.hooks import HookInputs, hook
+from brief.handlers.hooks import HookInputs, report_event
 from brief.sections import alerts
 from brief.service import RepositoryService
 from brief.sessions.board import Board
@@ -43,7 +43,7 @@ def test_life_of_an_episode(place: Place) -> None:
     assert told == ["idle", "busy", "busy", "idle", "idle", "busy", "idle"]
     place.hook("session-end", reason="logout")
     assert place.episode() is None
-    assert place.board.closed(1)[0].closed_reason == "its client ended it: logout"
+    assert place.board.closed_episodes(1)[0].closed_reason == "its client ended it: logout"
 
 
 def test_prompt_opens(place: Place) -> None:
@@ -56,8 +56,8 @@ def test_end_opens_nothing(place: Place) -> None:
     """The end of a turn or of a session that nobody knows is no news."""
     for event in ("stop", "session-end"):
         assert place.hook(event) == ""
-    assert place.board.known() == ()
-    assert place.board.closed(1) == ()
+    assert place.board.open_episodes() == ()
+    assert place.board.closed_episodes(1) == ()
 
 
 def test_provider_stays_known(place: Place) -> None:
@@ -73,7 +73,7 @@ def test_without_a_session(place: Place) -> None:
     """A client that names no session opens none, and is told what there is to read."""
     place.put("koda", kind="lock")
     assert "koda title" in place.hook("user-prompt-submit", session=None)
-    assert place.board.known() == ()
+    assert place.board.open_episodes() == ()
 
 
 @pytest.mark.parametrize("session", ["../../x", "two words", "ž", "x" * 200])
@@ -82,10 +82,10 @@ def test_session_that_no_episode_can_have(place: Place, session: str) -> None:
     place.put("tea", kind="courtesy")
     assert "tea title" in place.hook("session-start", session=session)
     assert place.hook("user-prompt-submit", session=session) == ""
-    assert place.board.known() == ()
+    assert place.board.open_episodes() == ()
 
 
-@pytest.mark.parametrize("name", ["open", "known"])
+@pytest.mark.parametrize("name", ["open", "open_episodes"])
 def test_board_that_fails(place: Place, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An episode that cannot be read or written is no reason to hide a lock."""
 
@@ -183,7 +183,8 @@ def test_courtesy_told_meanwhile(place: Place) -> None:
     async def both() -> list[str]:
         asked = HookInputs(root=str(place.lab.repo), session=ANN, event="user-prompt-submit")
         return [
-            answer.context for answer in await asyncio.gather(hook(place.service, asked), hook(place.service, asked))
+            answer.context
+            for answer in await asyncio.gather(report_event(place.service, asked), report_event(place.service, asked))
         ]
 
     told = asyncio.run(both())
@@ -268,6 +269,6 @@ def test_alone(lab: Lab) -> None:
     asked = {"root": str(lab.repo), "session": ANN}
     prompt = from_plain(HookInputs, {**asked, "event": "user-prompt-submit"})
     start = from_plain(HookInputs, {**asked, "event": "session-start"})
-    assert asyncio.run(hook(service, prompt)).context == ""
-    assert "peers (unread)" in asyncio.run(hook(service, start)).context
+    assert asyncio.run(report_event(service, prompt)).context == ""
+    assert "peers (unread)" in asyncio.run(report_event(service, start)).context
     assert not lab.state.exists()

@@ -222,7 +222,7 @@ def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch
     def refuse(*_: object) -> None:
         raise StoreError("no database")
 
-    monkeypatch.setattr(Board, "owner", refuse)
+    monkeypatch.setattr(Board, "life_of", refuse)
     assert f"session {ANN}, owner unknown" in refused(place)
 
 

@@ -114,7 +114,7 @@ def test_hostile_session(place: Woken, session: str) -> None:
         with pytest.raises((UsageError, ValidationError)) as told:
             ask()
         assert "\x1b" not in str(told.value)
-    assert place.board.known() == ()
+    assert place.board.open_episodes() == ()
     assert place.board.clients(session, place.clock.now) == ()
 
 

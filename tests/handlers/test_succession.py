@@ -68,11 +68,11 @@ def cleared(place: Place) -> str:
 def test_between_the_two_the_owner_is_not_gone(busy: Place) -> None:
     """While the client lives and its next session has not opened yet, nobody is told to take the lock by force."""
     busy.hook("session-end", reason="clear", pid=ME)
-    assert busy.board.owner(ANN) is Life.UNKNOWN
+    assert busy.board.life_of(ANN) is Life.UNKNOWN
     told = busy.call(list_locks, LocksInputs)
     assert [one.owner for one in told.locks] == [Life.UNKNOWN]
     busy.hook("session-start", session=BOB, source="clear", pid=ME)
-    assert busy.board.owner(ANN) is Life.ALIVE
+    assert busy.board.life_of(ANN) is Life.ALIVE
 
 
 def test_clear(busy: Place) -> None:
@@ -98,7 +98,7 @@ def test_start_before_the_end(busy: Place) -> None:
     busy.hook("session-start", session=BOB, source="clear", pid=ME)
     busy.hook("session-end", reason="clear", pid=ME)
     assert left(busy, BOB) == ALL
-    assert busy.board.closed(1)[0].closed_reason == f"its client went on as {BOB}"
+    assert busy.board.closed_episodes(1)[0].closed_reason == f"its client went on as {BOB}"
 
 
 def test_start_that_a_waiting_process_was_faster_than(busy: Place) -> None:

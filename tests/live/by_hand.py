@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 
-from brief.fastpath.output import put
+from brief.fastpath.output import write_output
 from claude import Session, settle_in
 from messages import Messages
 from sandbox import Lab, until
@@ -28,7 +28,7 @@ def main() -> None:
         house(lab, args.minute)
         if args.panes:
             for title, pane in panes(lab, messages, args.columns):
-                put(f"{title}\n\n{pane}\n\n".encode())
+                write_output(f"{title}\n\n{pane}\n\n".encode())
             return
         with Session(lab, messages, lab.repo, args.columns) as session:
             session.attach()

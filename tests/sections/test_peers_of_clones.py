@@ -37,7 +37,7 @@ class OneSession:
         """Nobody."""
         return None
 
-    def known(self) -> tuple[KnownEpisode, ...]:
+    def open_episodes(self) -> tuple[KnownEpisode, ...]:
         """Its episode."""
         episode = Episode(
             id="mine",
@@ -51,11 +51,11 @@ class OneSession:
         )
         return (KnownEpisode(episode=episode, liveness="heard"),)
 
-    def one(self, episode_id: str) -> KnownEpisode | None:
+    def find_open(self, episode_id: str) -> KnownEpisode | None:
         """Its episode by its id."""
-        return self.known()[0] if episode_id == "mine" else None
+        return self.open_episodes()[0] if episode_id == "mine" else None
 
-    def at(self, checkout: str) -> tuple[str, ...]:
+    def open_ids_at(self, checkout: str) -> tuple[str, ...]:
         """Its id, in its own checkout."""
         return ("mine",) if checkout == ROOT else ()
 
@@ -78,11 +78,11 @@ class OneSession:
         """It has no claims."""
         return ()
 
-    def ended(self) -> dict[str, Ended]:
+    def ended_sessions(self) -> dict[str, Ended]:
         """No session has ended."""
         return {}
 
-    def owner(self, episode_id: str) -> Life:
+    def life_of(self, episode_id: str) -> Life:
         """Nobody asks for locks here."""
         raise AssertionError(episode_id)
 

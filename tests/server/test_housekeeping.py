@@ -61,11 +61,11 @@ class Server:
         """The liveness of every open episode after so many seconds and a look."""
         self.now += seconds * SECOND
         tend(self.service)
-        return {one.episode.id: one.liveness for one in self.board.known()}
+        return {one.episode.id: one.liveness for one in self.board.open_episodes()}
 
     def reasons(self) -> dict[str, str | None]:
         """Why each closed episode is closed."""
-        return {episode.id: episode.closed_reason for episode in self.board.closed(100)}
+        return {episode.id: episode.closed_reason for episode in self.board.closed_episodes(100)}
 
 
 def _no_descriptor(path: str) -> str:
@@ -93,9 +93,9 @@ def test_silent_after_three_looks(server: Server) -> None:
     before = server.board.version
     assert server.after(1) == {"ann": "silent"}
     assert server.board.version > before
-    assert [one.state for one in server.board.known()] == [EpisodeState.UNKNOWN]
+    assert [one.state for one in server.board.open_episodes()] == [EpisodeState.UNKNOWN]
     server.board.hear("ann", server.now)
-    assert [(one.liveness, one.state) for one in server.board.known()] == [("heard", EpisodeState.IDLE)]
+    assert [(one.liveness, one.state) for one in server.board.open_episodes()] == [("heard", EpisodeState.IDLE)]
 
 
 def test_next_server_gives_three_looks(server: Server) -> None:
@@ -182,7 +182,7 @@ def test_unheard_for_a_week(server: Server) -> None:
     assert set(server.after(6.9 * 86_400)) == {"ann", "bob"}
     assert set(server.after(86_400)) == {"bob"}
     assert server.reasons() == {"ann": "not heard from for 7 days, and its process was never known"}
-    assert server.board.owner("ann") is Life.GONE
+    assert server.board.life_of("ann") is Life.GONE
 
 
 def test_git_that_does_not_answer(server: Server) -> None:
@@ -200,7 +200,7 @@ def test_closed_ones_are_few(server: Server, monkeypatch: pytest.MonkeyPatch) ->
         server.open(f"e{number:02}")
         server.board.set_task(f"e{number:02}", "some", (), None, server.now)
         server.board.close(f"e{number:02}", "done", server.now)
-    assert [episode.id for episode in server.board.closed(100)] == [f"e{n:02}" for n in range(7, 2, -1)]
+    assert [episode.id for episode in server.board.closed_episodes(100)] == [f"e{n:02}" for n in range(7, 2, -1)]
     with server.database.read() as connection:
         assert connection.execute("SELECT count(*) FROM tasks").fetchone() == (5,)
     assert rows.get_episode(server.database, "e00") is None
@@ -214,4 +214,4 @@ def test_superseded_server_closes_nothing(server: Server) -> None:
     server.lab.git("worktree", "remove", "--force", str(topic))
     with pytest.raises(SupersededError):
         server.after(10)
-    assert [one.episode.id for one in server.board.known()] == ["ann"]
+    assert [one.episode.id for one in server.board.open_episodes()] == ["ann"]

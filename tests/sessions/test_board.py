@@ -49,7 +49,7 @@ class Server:
 
     def liveness(self) -> dict[str, tuple[str, str]]:
         """How each open episode is known, and the state that is shown of it."""
-        return {one.episode.id: (one.liveness, one.state.value) for one in self.board.known()}
+        return {one.episode.id: (one.liveness, one.state.value) for one in self.board.open_episodes()}
 
 
 class Servers:
@@ -100,7 +100,7 @@ def test_after_a_restart_an_episode_is_known_but_unheard(server: Server, servers
     """The next server knows it with all that was stored, and says nothing of its state until it speaks."""
     opened = server.open()
     following = servers.next()
-    (known,) = following.board.known()
+    (known,) = following.board.open_episodes()
     assert known.episode == opened.episode
     assert following.liveness() == {"e1": ("unheard", "unknown")}
     following.board.hear("e1", later(minutes=5))
@@ -111,7 +111,7 @@ def test_a_hearing_of_nobody_is_no_episode(server: Server) -> None:
     """An id that was never opened here stays unknown, and nothing changes."""
     before = server.board.version
     server.board.hear("stranger", NOW)
-    assert (server.board.known(), server.board.version) == ((), before)
+    assert (server.board.open_episodes(), server.board.version) == ((), before)
 
 
 def test_what_is_stored_without_a_server_is_unheard(server: Server, servers: Servers) -> None:
@@ -119,13 +119,13 @@ def test_what_is_stored_without_a_server_is_unheard(server: Server, servers: Ser
     opened = server.open()
     task = server.board.set_task("e1", "fix login", (), None, NOW)
     stored = servers.stored()
-    assert stored.known() == (KnownEpisode(episode=opened.episode, liveness="unheard"),)
+    assert stored.open_episodes() == (KnownEpisode(episode=opened.episode, liveness="unheard"),)
     assert stored.tasks() == {"e1": task}
 
 
 def test_without_a_database_nobody_was_ever_here(servers: Servers) -> None:
     """No file means no episode, and reading makes none."""
-    assert (servers.stored().known(), servers.stored().tasks()) == ((), {})
+    assert (servers.stored().open_episodes(), servers.stored().tasks()) == ((), {})
     assert not servers.path.exists()
 
 
@@ -133,7 +133,7 @@ def test_a_database_that_cannot_be_read_is_not_nobody(servers: Servers) -> None:
     """A spoilt file is a fault at each call, never an empty board."""
     servers.path.write_bytes(b"not a database, " * 100)
     with pytest.raises(StoreError):
-        servers.stored().known()
+        servers.stored().open_episodes()
     with pytest.raises(StoreError):
         servers.stored().tasks()
 
@@ -144,17 +144,17 @@ def test_whether_a_session_lives_is_three_words(server: Server, servers: Servers
         server.open(name)
     server.board.close("closed", "done", NOW)
     names = ("open", "closed", "stranger")
-    assert [server.board.owner(name) for name in names] == ["alive", "gone", "unknown"]
-    assert [servers.stored().owner(name) for name in names] == ["unknown", "gone", "unknown"]
+    assert [server.board.life_of(name) for name in names] == ["alive", "gone", "unknown"]
+    assert [servers.stored().life_of(name) for name in names] == ["unknown", "gone", "unknown"]
     following = servers.next().board
-    assert [following.owner(name) for name in names] == ["unknown", "gone", "unknown"]
+    assert [following.life_of(name) for name in names] == ["unknown", "gone", "unknown"]
     following.hear("open", NOW)
-    assert following.owner("open") == "alive"
+    assert following.life_of("open") == "alive"
 
 
 def test_without_a_database_nobody_is_known_to_live(servers: Servers) -> None:
     """And nobody to be gone."""
-    assert servers.stored().owner("e1") == "unknown"
+    assert servers.stored().life_of("e1") == "unknown"
 
 
 # ---------------------------------------------------------------- opened, moved, closed
@@ -165,7 +165,7 @@ def test_episodes_come_longest_open_first(server: Server, servers: Servers) -> N
     for name, minutes in (("c", 2), ("b", 0), ("a", 0)):
         server.open(name, later(minutes=minutes))
     for board in (server.board, servers.next().board, servers.stored()):
-        assert [one.episode.id for one in board.known()] == ["a", "b", "c"]
+        assert [one.episode.id for one in board.open_episodes()] == ["a", "b", "c"]
 
 
 def test_an_episode_that_moves_keeps_its_id_and_its_age(server: Server, servers: Servers) -> None:
@@ -175,7 +175,7 @@ def test_an_episode_that_moves_keeps_its_id_and_its_age(server: Server, servers:
     moved = server.open(now=later(minutes=9), checkout="/b", branch="fix", state=EpisodeState.IDLE).episode
     assert (moved.checkout, moved.branch, moved.state) == ("/b", "fix", EpisodeState.IDLE)
     assert (moved.since, moved.heard, moved.process) == (NOW, later(minutes=9), process)
-    (known,) = servers.next().board.known()
+    (known,) = servers.next().board.open_episodes()
     assert known.episode == moved
 
 
@@ -192,8 +192,10 @@ def test_a_closed_episode_is_gone_with_its_reason(server: Server, servers: Serve
     server.open()
     closed = server.board.close("e1", "its work is done", later(minutes=1))
     assert (closed.closed, closed.closed_reason) == (later(minutes=1), "its work is done")
-    assert server.board.known() == servers.next().board.known() == servers.stored().known() == ()
-    assert server.board.closed(9) == (closed,)
+    assert (
+        server.board.open_episodes() == servers.next().board.open_episodes() == servers.stored().open_episodes() == ()
+    )
+    assert server.board.closed_episodes(9) == (closed,)
 
 
 def test_a_closed_episode_takes_no_more_orders(server: Server) -> None:
@@ -215,8 +217,8 @@ def test_the_episodes_closed_last_come_first(server: Server) -> None:
     for name, moment in (("a", NOW), ("b", later(microseconds=500)), ("c", later(seconds=1))):
         server.open(name)
         server.board.close(name, "done", moment)
-    assert [each.id for each in server.board.closed(2)] == ["c", "b"]
-    assert [each.id for each in server.board.closed(9)] == ["c", "b", "a"]
+    assert [each.id for each in server.board.closed_episodes(2)] == ["c", "b"]
+    assert [each.id for each in server.board.closed_episodes(9)] == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize("fields", [{"name": "a/b"}, {"name": ""}, {"provider": "Claude"}])
@@ -224,7 +226,7 @@ def test_what_is_no_name_opens_nothing(server: Server, fields: dict[str, Any]) -
     """An id or a provider that is none is refused, and the board stays as it was."""
     with pytest.raises(UsageError):
         server.open(**fields)
-    assert server.board.known() == ()
+    assert server.board.open_episodes() == ()
 
 
 # ---------------------------------------------------------------- tasks
@@ -305,10 +307,10 @@ def test_hearings_are_written_down_once_they_matter(server: Server, servers: Ser
     server.open()
     server.board.hear("e1", later(seconds=59))
     server.board.store_hearings()
-    assert servers.stored().known()[0].episode.heard == NOW
+    assert servers.stored().open_episodes()[0].episode.heard == NOW
     server.board.hear("e1", later(seconds=61))
     server.board.store_hearings()
-    assert servers.stored().known()[0].episode.heard == later(seconds=61)
+    assert servers.stored().open_episodes()[0].episode.heard == later(seconds=61)
 
 
 def test_hearings_of_a_superseded_server_are_refused(server: Server, servers: Servers) -> None:
@@ -318,15 +320,15 @@ def test_hearings_of_a_superseded_server_are_refused(server: Server, servers: Se
     server.board.hear("e1", later(hours=1))
     with pytest.raises(SupersededError):
         server.board.store_hearings()
-    assert server.board.known()[0].episode.heard == later(hours=1)
-    assert servers.stored().known()[0].episode.heard == NOW
+    assert server.board.open_episodes()[0].episode.heard == later(hours=1)
+    assert servers.stored().open_episodes()[0].episode.heard == NOW
 
 
 def test_a_write_that_is_refused_leaves_no_trace_on_the_board(server: Server, servers: Servers) -> None:
     """A superseded server never shows what it could not store."""
     server.open()
     task = server.board.set_task("e1", "fix login", (), None, NOW)
-    known = server.board.known()
+    known = server.board.open_episodes()
     servers.next()
     for attempt in (
         lambda: server.open("e2"),
@@ -337,7 +339,7 @@ def test_a_write_that_is_refused_leaves_no_trace_on_the_board(server: Server, se
     ):
         with pytest.raises(SupersededError):
             attempt()
-    assert (server.board.known(), server.board.tasks()) == (known, {"e1": task})
+    assert (server.board.open_episodes(), server.board.tasks()) == (known, {"e1": task})
 
 
 def test_the_version_grows_with_what_a_brief_could_show(server: Server, servers: Servers) -> None:
@@ -379,9 +381,9 @@ def test_many_threads_at_once_lose_nothing(server: Server, servers: Servers) -> 
         thread.start()
     for thread in threads:
         thread.join()
-    known = [one.episode for one in server.board.known()]
+    known = [one.episode for one in server.board.open_episodes()]
     assert [each.id for each in known] == [f"e{number:02}" for number in range(0, 16, 2)]
-    assert [one.episode for one in servers.stored().known()] == known
+    assert [one.episode for one in servers.stored().open_episodes()] == known
     assert servers.stored().tasks() == server.board.tasks()
 
 
@@ -412,5 +414,5 @@ def test_a_row_of_another_hand_is_a_sentence(server: Server, servers: Servers, c
 def test_moments_come_back_in_utc(server: Server, servers: Servers) -> None:
     """What was said in another zone is stored as the moment it was."""
     server.open(now=NOW.astimezone())
-    (known,) = servers.next().board.known()
+    (known,) = servers.next().board.open_episodes()
     assert (known.episode.since, known.episode.since.tzinfo) == (NOW, UTC)

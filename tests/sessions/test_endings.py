@@ -47,7 +47,7 @@ def test_one_judgement(place: Place, client: subprocess.Popen[bytes], monkeypatc
     assert told(place) == ([ANN], [Life.ALIVE])
     kill(client)
     assert told(place) == ([], [Life.GONE])
-    assert place.board.closed(1)[0].closed_reason == "its process ended"
+    assert place.board.closed_episodes(1)[0].closed_reason == "its process ended"
 
 
 def test_a_living_process_is_alive(place: Place, client: subprocess.Popen[bytes]) -> None:
@@ -55,7 +55,7 @@ def test_a_living_process_is_alive(place: Place, client: subprocess.Popen[bytes]
     place.hook("session-start", pid=client.pid)
     place.hook("session-start", session=BOB)
     later = Board(place.board._database)
-    assert (later.owner(ANN), later.owner(BOB)) == (Life.ALIVE, Life.UNKNOWN)
+    assert (later.life_of(ANN), later.life_of(BOB)) == (Life.ALIVE, Life.UNKNOWN)
 
 
 def test_at_most_once_a_second(place: Place, client: subprocess.Popen[bytes]) -> None:

@@ -103,12 +103,12 @@ def test_superseded_server_owes_nothing(path: Path) -> None:
 def test_episode_open_or_closed(path: Path) -> None:
     """An episode is found by its id for as long as it is stored."""
     with board_of(path) as board:
-        assert board.episode("ann") is None
+        assert board.find_episode("ann") is None
         enter(board, "ann")
-        found = board.episode("ann")
+        found = board.find_episode("ann")
         assert found is not None
         assert found.is_open
         board.close("ann", "ended", NOW)
-        found = board.episode("ann")
+        found = board.find_episode("ann")
         assert found is not None
         assert not found.is_open

@@ -62,7 +62,7 @@ def test_the_second_ends(place: Place, client: Start) -> None:
     assert follows(place) == first.pid
     end(place, first.pid)
     assert place.episode() is None
-    assert place.board.closed(1)[0].closed_reason == ENDED
+    assert place.board.closed_episodes(1)[0].closed_reason == ENDED
 
 
 def test_the_first_ends(place: Place, client: Start) -> None:

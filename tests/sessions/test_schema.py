@@ -147,7 +147,7 @@ def test_every_row_is_kept(path: Path) -> None:
         board = Board(database)
         ann = board.require_open("ann")
         assert (ann.branch, ann.since, ann.process and ann.process.pid) == ("main", AT, 7)
-        assert board.ended()["bob"].at == AT
+        assert board.ended_sessions()["bob"].at == AT
         assert (board.tasks()["ann"].title, board.tasks()["ann"].next_action) == ("mend the login", "run the tests")
         assert [(claim.episode, claim.name, claim.scope) for claim in board.claims()] == [
             ("ann", "login", ("src/login",))
@@ -194,7 +194,7 @@ def test_it_is_read_where_no_server_runs(path: Path) -> None:
     before = dump(path)
     stored = StoredSessions(path)
     path.parent.chmod(0o700)
-    assert [known.episode.id for known in stored.known()] == ["ann"]
+    assert [known.episode.id for known in stored.open_episodes()] == ["ann"]
     assert stored.tasks()["ann"].title == "mend the login"
     assert [claim.name for claim in stored.claims()] == ["login"]
     assert stored_epoch(path) == 5
@@ -243,7 +243,7 @@ def test_cut_database_is_kept_aside(path: Path) -> None:
     assert told is not None
     assert "was damaged" in told
     with opened(path) as database:
-        assert Board(database).known() == ()
+        assert Board(database).open_episodes() == ()
     (aside,) = path.parent.glob(f"*{ASIDE}*")
     assert aside.read_bytes() == content
 

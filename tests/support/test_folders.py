@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.support.folders import LinkInTheWayError, opened
+from brief.support.folders import LinkInTheWayError, open_below
 
 
 def names(descriptor: int) -> list[str]:
@@ -15,14 +15,14 @@ def names(descriptor: int) -> list[str]:
 
 def test_steps_are_made(tmp_path: Path) -> None:
     """Every missing step is created, and the descriptor is that of the last."""
-    with opened(tmp_path, ("a", "b"), make=True) as descriptor:
+    with open_below(tmp_path, ("a", "b"), make=True) as descriptor:
         (tmp_path / "a/b/file").touch()
         assert names(descriptor) == ["file"]
 
 
 def test_a_missing_step_is_told(tmp_path: Path) -> None:
     """Without `make`, a missing step is FileNotFoundError, and nothing is created."""
-    with pytest.raises(FileNotFoundError), opened(tmp_path, ("a",), make=False):
+    with pytest.raises(FileNotFoundError), open_below(tmp_path, ("a",), make=False):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -32,7 +32,7 @@ def test_no_steps(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real/file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with opened(tmp_path / "link", (), make=False) as descriptor:
+    with open_below(tmp_path / "link", (), make=False) as descriptor:
         assert names(descriptor) == ["file"]
 
 
@@ -45,7 +45,7 @@ def test_no_link_is_followed(tmp_path: Path, leads_to: str, *, make: bool) -> No
     (tmp_path / "base/a").symlink_to(tmp_path / leads_to)
     with (
         pytest.raises(LinkInTheWayError, match="base/a: a link is in the way and is not followed"),
-        opened(tmp_path / "base", ("a", "b"), make=make),
+        open_below(tmp_path / "base", ("a", "b"), make=make),
     ):
         pass
     assert list((tmp_path / "outside").iterdir()) == []
@@ -57,7 +57,7 @@ def test_no_descriptor_is_lost(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     for steps in (("b", "c"), ("a", "d")):
         try:
-            with opened(tmp_path, steps, make=True):
+            with open_below(tmp_path, steps, make=True):
                 pass
         except OSError:
             pass

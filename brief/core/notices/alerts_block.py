@@ -30,7 +30,7 @@ _RANK = {Kind.LOCK: 0, Kind.BUG_DEP: 0, Kind.REMINDER: 1, Kind.ALERT: 2, Kind.CO
 _PLURAL = {Kind.COURTESY: "courtesies"}
 
 
-def block(shown: Sequence[Shown], budget: int, unread: Unread = ALL_READ) -> str:
+def render_block(shown: Sequence[Shown], budget: int, unread: Unread = ALL_READ) -> str:
     """The block for the shown notices, in the order given, with a line end. Empty if there is nothing for a model.
 
     It first says which files and folders could not be read and may hold locks. It has at most `budget` characters and never
@@ -40,7 +40,7 @@ def block(shown: Sequence[Shown], budget: int, unread: Unread = ALL_READ) -> str
     frame = ("[alerts]", OPENING, SEE, "[/alerts]")
     room = min(budget, MOST) - size(frame)
     gap = _unread_lines(unread, room)
-    lines = [*gap, *fitted(shown, room - size(gap))]
+    lines = [*gap, *fit_notices(shown, room - size(gap))]
     return "".join(f"{line}\n" for line in (*frame[:2], *lines, *frame[2:])) if lines else ""
 
 
@@ -49,7 +49,7 @@ def _unread_lines(unread: Unread, room: int) -> list[str]:
     if not unread:
         return []
     slugs = [name.rpartition("/")[2].removesuffix(".md") for name, _ in unread.files]
-    names = [_told(name, 40) for name in (*slugs, *(name for name, _ in unread.folders))]
+    names = [clean(name, 40) for name in (*slugs, *(name for name, _ in unread.folders))]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     named = f" ({', '.join([*names[:_MOST_NAMED], *more])})" if room >= _ROOM_FOR_NAMES else ""
     return [f"- {unread.sentence}{named}: majordomus lock status"]
@@ -66,7 +66,7 @@ def courtesies_in(text: str, shown: Sequence[Shown]) -> frozenset[str]:
     return frozenset(each.notice.slug for each in shown if each.notice.kind is Kind.COURTESY and line_of(each) in lines)
 
 
-def fitted(shown: Sequence[Shown], room: int) -> list[str]:
+def fit_notices(shown: Sequence[Shown], room: int) -> list[str]:
     """The lines for the notices that a model may see, at most `room` characters with line ends, in the order given.
 
     If room is short, bodies are dropped first, then courtesies, alerts, reminders, and finally locks and bug-deps; among
@@ -78,22 +78,22 @@ def fitted(shown: Sequence[Shown], room: int) -> list[str]:
     ranked = sorted(range(len(heads)), key=lambda at: _RANK[for_models[at].notice.kind])
     room_for_bodies = room - size(heads)
     if room_for_bodies < 0:
-        return _shortened(for_models, heads, ranked, room)
+        return _fit_lines(for_models, heads, ranked, room)
     bodies = {at: body_of(for_models[at]) for at in ranked if has_body(for_models[at])}
-    kept, note = _bodies(bodies, room_for_bodies)
+    kept, note = _fit_bodies(bodies, room_for_bodies)
     if size(note) > room_for_bodies:
-        return _shortened(for_models, heads, ranked, room)
+        return _fit_lines(for_models, heads, ranked, room)
     return [*(line for at, head in enumerate(heads) for line in (head, *kept.get(at, ()))), *note]
 
 
 def line_of(shown: Shown) -> str:
     """One line for a notice: its kind, subject and date in the tool's words, then its title and slug."""
     notice = shown.notice
-    about = f" on {_told(notice.component, 40)}" if notice.component else ""
+    about = f" on {clean(notice.component, 40)}" if notice.component else ""
     owner = f", owner {shown.lock_owner}" if shown.lock_owner else ""
-    ticket = f", {_told(notice.ticket, 40)}" if notice.kind is Kind.BUG_DEP and notice.ticket else ""
+    ticket = f", {clean(notice.ticket, 40)}" if notice.kind is Kind.BUG_DEP and notice.ticket else ""
     when = f" {shown.countdown}" if shown.countdown else ""
-    return f"- {notice.kind}{about}{owner}{ticket}{when}: {_told(notice.title, 120)} ({_told(notice.slug, 120)})"
+    return f"- {notice.kind}{about}{owner}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 120)})"
 
 
 def has_body(shown: Shown) -> bool:
@@ -113,7 +113,7 @@ def size(lines: Sequence[str]) -> int:
     return sum(utf16_units(line) + 1 for line in lines)
 
 
-def _bodies(bodies: dict[int, list[str]], room: int) -> tuple[dict[int, list[str]], list[str]]:
+def _fit_bodies(bodies: dict[int, list[str]], room: int) -> tuple[dict[int, list[str]], list[str]]:
     """The bodies that fit, and a line that counts the others. The first that does not fit ends the list.
 
     So more room only ever adds bodies.
@@ -121,16 +121,16 @@ def _bodies(bodies: dict[int, list[str]], room: int) -> tuple[dict[int, list[str
     ends = [*accumulate(size(body) for body in bodies.values())]
     if not ends or ends[-1] <= room:
         return bodies, []
-    longest = size([_bodies_left_out(len(bodies))])
+    longest = size([_count_bodies(len(bodies))])
     fit = sum(end + longest <= room for end in ends)
-    return dict(islice(bodies.items(), fit)), [_bodies_left_out(len(bodies) - fit)]
+    return dict(islice(bodies.items(), fit)), [_count_bodies(len(bodies) - fit)]
 
 
-def _bodies_left_out(count: int) -> str:
+def _count_bodies(count: int) -> str:
     return f"- left out: {count} {'body' if count == 1 else 'bodies'}"
 
 
-def _shortened(shown: list[Shown], heads: list[str], ranked: list[int], room: int) -> list[str]:
+def _fit_lines(shown: list[Shown], heads: list[str], ranked: list[int], room: int) -> list[str]:
     """As many of the ranked lines as fit beside the line that counts the rest."""
     ends = [0, *accumulate(size([heads[at]]) for at in ranked)]
 
@@ -154,11 +154,11 @@ def _left_out(left: list[Shown], bodies: list[str], room: int) -> str:
     counts = Counter(each.notice.kind for each in left)
     kinds = [f"{count} {kind if count == 1 else _PLURAL.get(kind, kind + 's')}" for kind, count in counts.items()]
     locks = [each.notice.component for each in left if each.notice.kind is Kind.LOCK]
-    names = list(dict.fromkeys(_told(name, 40) if name else "an unnamed component" for name in locks))
-    return f"- left out: {', '.join([*bodies, *kinds])}{_locked(names, room // 4)}"
+    names = list(dict.fromkeys(clean(name, 40) if name else "an unnamed component" for name in locks))
+    return f"- left out: {', '.join([*bodies, *kinds])}{_name_components(names, room // 4)}"
 
 
-def _locked(names: list[str], room: int) -> str:
+def _name_components(names: list[str], room: int) -> str:
     if not names:
         return ""
     ends = accumulate(size([name]) + 1 for name in names)
@@ -167,7 +167,3 @@ def _locked(names: list[str], room: int) -> str:
     some = ", ".join(names[:fit])
     rest = f"{more} {'more ' if fit else ''}component{'' if more == 1 else 's'}" if more else ""
     return f"; locked: {' and '.join(part for part in (some, rest) if part)}"
-
-
-def _told(text: str, limit: int) -> str:
-    return clean(text, limit)

@@ -28,7 +28,7 @@ class FollowUp(Wire, frozen=True):
         return next((line for line in lines if len(line.encode()) <= MOST_BYTES), "")
 
 
-def owed(follow_up: FollowUp, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:
+def is_for(follow_up: FollowUp, episode: str, checkout: str, open_ids: frozenset[str]) -> bool:
     """Whether the follow-up is for this episode: it is addressed to it, or to a closed episode of the same checkout."""
     if follow_up.session in open_ids:
         return follow_up.session == episode

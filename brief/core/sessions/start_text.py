@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from brief.core.model.brief import SECTIONS, Brief, Section
 from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, ShownNotice
-from brief.core.notices.alerts_block import MOST, block
+from brief.core.notices.alerts_block import MOST, render_block
 from brief.core.notices.visibility import Shown
 from brief.core.text.budget import narrowed
 from brief.core.text.fit_prompt import fitted_prompt
@@ -62,7 +62,7 @@ def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: 
 
 def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
     room = MOST - utf16_units(last)
-    alerts = block(shown, min(block_characters, room - LEAST_BRIEF))
+    alerts = render_block(shown, min(block_characters, room - LEAST_BRIEF))
     return alerts + fitted_prompt(beside(alerts, brief), room - utf16_units(alerts), utf16_units) + last
 
 

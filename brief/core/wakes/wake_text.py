@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from brief.core.model.brief import Brief
-from brief.core.notices.alerts_block import block
+from brief.core.notices.alerts_block import render_block
 from brief.core.notices.notice import Kind
 from brief.core.notices.visibility import Shown
 from brief.core.sessions.start_text import beside
@@ -77,7 +77,7 @@ def _is_binding(one: Shown) -> bool:
 def _alerts(shown: Sequence[Shown], most: int) -> str:
     """The alerts block in at most `most` bytes. Some scripts take three bytes a character, so fewer are tried."""
     for characters in range(most, _LEAST_ALERTS, -_STEP):
-        text = block(shown, characters)
+        text = render_block(shown, characters)
         if size_in_bytes(text) <= most:
             return text
-    return block(shown, _LEAST_ALERTS)
+    return render_block(shown, _LEAST_ALERTS)

@@ -134,7 +134,7 @@ class Schedule:
         """The rules of every open session, except those whose checkout cannot be accessed."""
         checkouts: dict[str, Rules | None] = {}
         found: dict[str, Rules] = {}
-        for one in self._service.board.known():
+        for one in self._service.board.open_episodes():
             if one.episode.checkout not in checkouts:
                 checkouts[one.episode.checkout] = self._rules_in(one.episode.checkout)
             rules = checkouts[one.episode.checkout]
@@ -180,7 +180,7 @@ class Schedule:
         return checkout
 
     def _run_schedule(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
-        known = self._service.board.one(session)
+        known = self._service.board.find_open(session)
         if known is None or not self._holds():
             return None, ()
         checkout, moment = known.episode.checkout, self._service.now()

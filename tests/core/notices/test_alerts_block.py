@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.model.errors import DocumentError
-from brief.core.notices.alerts_block import MOST, OPENING, SEE, block, body_of, fitted, size, without_seen
+from brief.core.notices.alerts_block import MOST, OPENING, SEE, body_of, fit_notices, render_block, size, without_seen
 from brief.core.notices.notice import Notice, parse
 from brief.core.notices.relevance import Focus, Truth, applies
 from brief.core.notices.visibility import Shown, decide_visibility, order
@@ -24,7 +24,7 @@ KINDS = ("lock", "bug-dep", "reminder", "alert", "courtesy")
 
 def said(*made: Notice, budget: int = 4_000) -> str:
     """The block of the notices, on the morning of 11 October 2026 in Prague."""
-    return block(shown(*made), budget)
+    return render_block(shown(*made), budget)
 
 
 def well_formed(text: str, budget: int) -> bool:
@@ -82,7 +82,7 @@ def test_a_block_reads_like_this() -> None:
 
 def test_nothing_to_show_is_no_block() -> None:
     """Without notices for a model there is no text at all, not even the frame."""
-    assert block([], 4_000) == ""
+    assert render_block([], 4_000) == ""
     assert said(notice(audience="owner"), notice(status="done")) == ""
 
 
@@ -157,10 +157,10 @@ def test_t11_a_rule_chooses_the_sessions() -> None:
 def test_t12_a_courtesy_comes_once() -> None:
     """T12: a courtesy that a session has seen stays away over all later prompts, the lock beside it comes each time."""
     both = shown(notice("tea", kind="courtesy"), notice("lock", kind="lock"), notice("tea-2", kind="courtesy"))
-    assert slugs(block(without_seen(both, ()), 4_000)) == ["lock", "tea", "tea-2"]
+    assert slugs(render_block(without_seen(both, ()), 4_000)) == ["lock", "tea", "tea-2"]
     for _ in range(4):
-        assert slugs(block(without_seen(both, {"tea", "lock"}), 4_000)) == ["lock", "tea-2"]
-    assert slugs(block(without_seen(both, None), 4_000)) == ["lock", "tea", "tea-2"]
+        assert slugs(render_block(without_seen(both, {"tea", "lock"}), 4_000)) == ["lock", "tea-2"]
+    assert slugs(render_block(without_seen(both, None), 4_000)) == ["lock", "tea", "tea-2"]
 
 
 @pytest.mark.parametrize("owner", Life)
@@ -169,7 +169,7 @@ def test_a_lock_says_whether_its_owner_lives(owner: Life) -> None:
     now = datetime(2026, 10, 11, 7, tzinfo=UTC)
     verdict = decide_visibility(notice(kind="lock", component="koda"), now, ZoneInfo("UTC"), owner)
     assert isinstance(verdict, Shown)
-    assert f"- lock on koda, owner {owner}: slug (slug)\n" in block([verdict], 4_000)
+    assert f"- lock on koda, owner {owner}: slug (slug)\n" in render_block([verdict], 4_000)
 
 
 def test_bodies_go_first() -> None:
@@ -256,8 +256,8 @@ def test_a_huge_notice_is_small_in_the_block() -> None:
 @pytest.mark.parametrize("budget", [0, 100, 240])
 def test_without_room_for_a_count_there_is_no_block(budget: int) -> None:
     """A budget that cannot hold the frame and one line is not passed: there is no block."""
-    assert block(shown(*several("lock", 3)), budget) == ""
-    assert fitted(shown(*several("lock", 3)), 5) == []
+    assert render_block(shown(*several("lock", 3)), budget) == ""
+    assert fit_notices(shown(*several("lock", 3)), 5) == []
 
 
 def test_the_client_s_limit_is_never_passed() -> None:
@@ -308,9 +308,9 @@ _SHOWN = st.lists(st.tuples(_TEXT, _TEXT, _FIELDS), max_size=30).map(
 @given(_SHOWN, st.integers(500, MOST))
 def test_a_block_is_bounded_and_deterministic(given_shown: list[Shown], budget: int) -> None:
     """For any notices and any budget from 500 on the block is well formed, within it, the same twice, and tells of all."""
-    text = block(given_shown, budget)
+    text = render_block(given_shown, budget)
     assert well_formed(text, budget)
-    assert text == block(given_shown, budget)
+    assert text == render_block(given_shown, budget)
     assert bool(text) is any(each.notice.audience == "all" for each in given_shown)
 
 
@@ -318,9 +318,11 @@ def test_a_block_is_bounded_and_deterministic(given_shown: list[Shown], budget: 
 def test_more_room_never_shows_fewer_lines(given_shown: list[Shown], budget: int) -> None:
     """Whatever has a line in a block has one in a block with 500 characters more."""
     lines = [
-        line for line in block(given_shown, budget).splitlines() if line.startswith("- ") and "left out" not in line
+        line
+        for line in render_block(given_shown, budget).splitlines()
+        if line.startswith("- ") and "left out" not in line
     ]
-    assert set(lines) <= set(block(given_shown, budget + 500).splitlines())
+    assert set(lines) <= set(render_block(given_shown, budget + 500).splitlines())
 
 
 _FRONT = st.text(max_size=200) | st.sampled_from(
@@ -346,4 +348,4 @@ def test_any_bytes_in_any_file_never_break_the_block(
         with suppress(DocumentError):
             verdicts.append(decide_visibility(parse(content, slug), now, ZoneInfo(zone)))
     visible = sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
-    assert well_formed(block(visible, budget), budget)
+    assert well_formed(render_block(visible, budget), budget)

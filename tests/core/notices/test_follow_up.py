@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from brief.core.notices.follow_up import MOST_BYTES, FollowUp, owed
+from brief.core.notices.follow_up import MOST_BYTES, FollowUp, is_for
 
 SINCE = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ def follow_up(session: str | None, text: str = "fixed") -> FollowUp:
 )
 def test_whom_it_is_for(session: str | None, episode: str, checkout: str, is_owed: bool) -> None:
     """It is for its session wherever that is, and where that is no longer open for whoever works in its checkout."""
-    assert owed(follow_up(session), episode, checkout, frozenset({"ann", "bob"})) is is_owed
+    assert is_for(follow_up(session), episode, checkout, frozenset({"ann", "bob"})) is is_owed
 
 
 def test_line_is_harmless() -> None:

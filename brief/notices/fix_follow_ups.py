@@ -11,7 +11,7 @@ Folders = tuple[str, ...]
 Bugs = tuple[Notice, ...]
 
 
-class ToldFixes:
+class FixFollowUps:
     """For each set of folders, the bug-deps that were last checked, and the keys of those that were done.
 
     `turn` is held while they are checked. `task` keeps a reference to the check that runs beside a brief.
@@ -22,8 +22,8 @@ class ToldFixes:
         self.task: asyncio.Future[None] | None = None
         self._checked: dict[Folders, tuple[Bugs, frozenset[str]]] = {}
 
-    def is_told(self, folders: Folders, bugs: Bugs) -> bool:
-        """Whether these same bug-deps were already checked."""
+    def is_settled(self, folders: Folders, bugs: Bugs) -> bool:
+        """Whether these same bug-deps were already checked, and nothing was left to queue."""
         checked = self._checked.get(folders)
         return checked is not None and checked[0] == bugs
 
@@ -32,6 +32,6 @@ class ToldFixes:
         checked = self._checked.get(folders)
         return frozenset() if checked is None else checked[1]
 
-    def note(self, folders: Folders, bugs: Bugs, done: frozenset[str]) -> None:
+    def note_settled(self, folders: Folders, bugs: Bugs, done: frozenset[str]) -> None:
         """Note that the bug-deps of the folders were checked."""
         self._checked[folders] = (bugs, done)
