@@ -17,7 +17,7 @@ from brief.install.hooks import snippet
 from brief.install.mods import Scope
 from brief.server.holder import Holder
 from brief.server.lease import DATABASE, Lease
-from brief.server.owned_file import Made
+from brief.server.owned_file import OwnedFile
 from brief.sessions.database import Database
 from sandbox import Lab
 
@@ -121,10 +121,10 @@ def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---
     (folder / f"{name}.md").write_text(text)
 
 
-def touched(path: Path) -> Made:
+def touched(path: Path) -> OwnedFile:
     """A file made here, as the one by which a server knows its own socket."""
     path.touch()
-    return Made.at(path)
+    return OwnedFile.at(path)
 
 
 def holder_of(lease: Lease, root: Path, socket: Path) -> Holder:

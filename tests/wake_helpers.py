@@ -57,13 +57,15 @@ class Woken(repo_fixture.Place):
         """Return the answer to a heartbeat."""
         return self.call(heartbeat.answer_heartbeat, heartbeat.HeartbeatInputs, session=session, state=state, **more)
 
-    def tell(self, prompt: str, outcome: str, session: str = ANN) -> heartbeat.Recorded:
+    def tell(self, prompt: str, outcome: str, session: str = ANN) -> heartbeat.RecordedOutcome:
         """Report an outcome and return the answer."""
-        return self.call(heartbeat.outcome, heartbeat.OutcomeInputs, session=session, prompt=prompt, outcome=outcome)
+        return self.call(
+            heartbeat.record_prompt_outcome, heartbeat.OutcomeInputs, session=session, prompt=prompt, outcome=outcome
+        )
 
-    def prompt(self, session: str = ANN, **more: Any) -> heartbeat.Attached:
+    def prompt(self, session: str = ANN, **more: Any) -> heartbeat.AttachedContext:
         """Return what is attached to a prompt."""
-        return self.call(heartbeat.prompt, heartbeat.PromptInputs, session=session, **more)
+        return self.call(heartbeat.attach_context, heartbeat.PromptInputs, session=session, **more)
 
     def wakes(self, *, counts: bool = False) -> listed.AllWakes:
         """List the wakes."""
@@ -84,7 +86,7 @@ class Woken(repo_fixture.Place):
     def beat(self, *sessions: str) -> None:
         """The beat of sessions, as the schedule is called for it."""
         for session in sessions or (ANN,):
-            asyncio.run(self.schedule.beat(session))
+            asyncio.run(self.schedule.run_session(session))
 
     def wake_state(self, session: str = ANN) -> WakeState:
         """Return the state of its wakes."""

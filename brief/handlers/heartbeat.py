@@ -25,7 +25,7 @@ from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import Inputs
 from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt, report_outcome
 from brief.handlers.session_context import compose_alerts_context, compose_brief_context
-from brief.handlers.waking import owes_brief, rules_for
+from brief.handlers.waking import note_person_prompt, rules_for
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.sessions.activity import Scope
@@ -38,7 +38,7 @@ from brief.support.schedule_clock import minute
 log = logging.getLogger(__name__)
 
 
-class MindedInputs(Inputs, frozen=True, kw_only=True):
+class ClientInputs(Inputs, frozen=True, kw_only=True):
     """A session that a mod serves, and its client."""
 
     session: Annotated[str, Meta(min_length=1, max_length=200, description="id of the session")]
@@ -56,7 +56,7 @@ class MindedInputs(Inputs, frozen=True, kw_only=True):
     ) = None
 
 
-class HeartbeatInputs(MindedInputs, frozen=True, kw_only=True):
+class HeartbeatInputs(ClientInputs, frozen=True, kw_only=True):
     """The present state of a session."""
 
     state: Annotated[
@@ -96,20 +96,20 @@ class OutcomeInputs(Inputs, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=200, description="the client's own explanation")] | None = None
 
 
-class Recorded(Wire, frozen=True):
+class RecordedOutcome(Wire, frozen=True):
     """Whether the outcome was expected, and whether the prompt waits to be handed out again."""
 
     recorded: bool
     waiting: bool
 
 
-class PromptInputs(MindedInputs, frozen=True, kw_only=True):
+class PromptInputs(ClientInputs, frozen=True, kw_only=True):
     """A prompt that is about to be sent. Its text is not transmitted."""
 
     human: Annotated[bool, Meta(description="whether a person wrote the prompt")] = True
 
 
-class Attached(Wire, frozen=True):
+class AttachedContext(Wire, frozen=True):
     """The context to add to a prompt, possibly empty. `bytes` is its length in UTF-8."""
 
     context: str
@@ -122,7 +122,7 @@ class Attached(Wire, frozen=True):
 
 async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
     """Note the state of the session, and answer with its line and a prompt to submit, if one waits."""
-    here, is_owner = await in_thread(lambda: _heard_by_mod(service, asked))
+    here, is_owner = await in_thread(lambda: _note_heartbeat(service, asked))
     rules, reason = rules_for(service, here, asked.session)
     sections = await service.sections_for_line(here, asked.session)
     # This comes last, since a failure after it would lose the prompt.
@@ -149,15 +149,15 @@ def heartbeat_text(answer: HeartbeatAnswer) -> str:
     return f"{answer.line}\n"
 
 
-def _heard_by_mod(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
+def _note_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
     """Note the heartbeat and the scope of the mod: its place decides, and its own claim can only make that stricter."""
-    here, is_owner = _heard(service, asked, EpisodeState(asked.state))
-    scope = scope_of_mod(asked.scope, client_folder(), _roots(here))
+    here, is_owner = _note_session(service, asked, EpisodeState(asked.state))
+    scope = scope_of_mod(asked.scope, client_folder(), _checkout_roots(here))
     service.activity.note_channel(asked.session, scope, draft=asked.draft)
     return here, is_owner
 
 
-def _roots(here: RequestContext) -> Iterator[str]:
+def _checkout_roots(here: RequestContext) -> Iterator[str]:
     """Every checkout, since a session that moves to another one keeps the mod of the one it started in.
 
     The likely ones come first, since each of the others costs a stat.
@@ -169,8 +169,8 @@ def _roots(here: RequestContext) -> Iterator[str]:
         yield from (tree.root for tree in here.context.worktrees())
 
 
-def _heard(
-    service: RepositoryService, asked: MindedInputs, state: EpisodeState, *, hurried: bool = False
+def _note_session(
+    service: RepositoryService, asked: ClientInputs, state: EpisodeState, *, hurried: bool = False
 ) -> tuple[RequestContext, bool]:
     """Note that a mod serves the session, and the session's state. An unknown or closed session is opened.
 
@@ -183,14 +183,14 @@ def _heard(
         return here, False
     known = service.board.find_open(asked.session)
     episode = None if known is None else known.episode
-    if episode is None or _is_new(episode, asked, state, checkout):
+    if episode is None or _has_changed(episode, asked, state, checkout):
         said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
         # A mod serves one session at a time, so an unknown session took the place of another.
         open_in_checkout(service, here, said, takes_over=service.board.find_episode(asked.session) is None)
     return here, True
 
 
-def _is_new(episode: Episode, asked: MindedInputs, state: EpisodeState, checkout: str) -> bool:
+def _has_changed(episode: Episode, asked: ClientInputs, state: EpisodeState, checkout: str) -> bool:
     """Whether a client reports something about its episode that differs from the record."""
     names_process = asked.pid is not None and episode.process is None
     moved = (episode.state, episode.checkout) != (state, checkout)
@@ -210,10 +210,10 @@ def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_sta
 # ---------------------------------------------------------------- outcomes
 
 
-async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
+async def record_prompt_outcome(service: RepositoryService, asked: OutcomeInputs) -> RecordedOutcome:
     """Record the outcome of a prompt. Only this decides whether it was delivered."""
 
-    def work() -> Recorded:
+    def work() -> RecordedOutcome:
         service.request_context(asked.root)
         service.activity.note_served(asked.session, service.now())
         after, entries = report_outcome(service, asked.session, asked.prompt, asked.outcome)
@@ -221,12 +221,14 @@ async def outcome(service: RepositoryService, asked: OutcomeInputs) -> Recorded:
             log.warning(
                 "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
             )
-        return Recorded(recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None)
+        return RecordedOutcome(
+            recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None
+        )
 
     return await in_thread(work)
 
 
-def recorded_text(answer: Recorded) -> str:
+def recorded_text(answer: RecordedOutcome) -> str:
     """Whether the outcome was recorded."""
     return (
         "recorded\n" if answer.recorded else "not recorded: this prompt was not handed out, or has an outcome already\n"
@@ -236,17 +238,17 @@ def recorded_text(answer: Recorded) -> str:
 # ---------------------------------------------------------------- a prompt
 
 
-async def prompt(service: RepositoryService, asked: PromptInputs) -> Attached:
+async def attach_context(service: RepositoryService, asked: PromptInputs) -> AttachedContext:
     """Compose the context of a prompt: always the alerts, and the brief with a session's first and once an interval."""
     await service.turns.settle(asked.session)
-    here, _ = await in_thread(lambda: _heard(service, asked, EpisodeState.BUSY, hurried=True))
-    if asked.human and await in_thread(lambda: owes_brief(service, here)):
+    here, _ = await in_thread(lambda: _note_session(service, asked, EpisodeState.BUSY, hurried=True))
+    if asked.human and await in_thread(lambda: note_person_prompt(service, here)):
         context = (await compose_brief_context(service, here, "mod", prompt_text)).context
-        return Attached(context=context, carries="brief", bytes=len(context.encode()))
+        return AttachedContext(context=context, carries="brief", bytes=len(context.encode()))
     context = await compose_alerts_context(service, here, "mod")
-    return Attached(context=context, carries="alerts" if context else "nothing", bytes=len(context.encode()))
+    return AttachedContext(context=context, carries="alerts" if context else "nothing", bytes=len(context.encode()))
 
 
-def attached_text(answer: Attached) -> str:
+def attached_text(answer: AttachedContext) -> str:
     """The context."""
     return answer.context

@@ -17,7 +17,7 @@ from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import SessionInputs
 from brief.handlers.outbox import report_outcome
 from brief.handlers.session_context import compose_alerts_context, compose_brief_context
-from brief.handlers.waking import is_woken, owes_brief, rules_of
+from brief.handlers.waking import is_woken, note_person_prompt, rules_of
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.sessions.handover import leave, note_client
@@ -148,7 +148,7 @@ async def _compose_prompt_context(
             return ""
     if (
         asked.speaker == "person"
-        and await aside(in_thread(lambda: owes_brief(service, request)))
+        and await aside(in_thread(lambda: note_person_prompt(service, request)))
         and rules_of(request).on
     ):
         return (await compose_brief_context(service, request, asked.channel, prompt_text)).context

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Wire
-from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, remaining, wake_status
+from brief.core.wakes.rules import Instant, Rules, WakeStatus, may_be_handed_out, time_left, wake_status
 from brief.core.wakes.state import (
     Change,
     Outcome,
@@ -19,7 +19,7 @@ from brief.core.wakes.state import (
     tidy_outbox,
 )
 from brief.handlers.aside import aside
-from brief.handlers.waking import composed_wake
+from brief.handlers.waking import compose_wake
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -53,7 +53,7 @@ async def hand_out_prompt(
         return wake_state, None
     is_old = not wake_state.prompt.text or abs(service.now() - wake_state.prompt.composed) > FRESH_FOR
     try:
-        fresh = await composed_wake(service, here) if is_old else wake_state.prompt
+        fresh = await compose_wake(service, here) if is_old else wake_state.prompt
     except Exception as fault:  # noqa: BLE001 - whatever it is, the heartbeat has its line, and the prompt waits on
         log.warning("a wake could not be written", extra={"episode": session, "reason": repr(fault)})
         return wake_state, None
@@ -85,7 +85,7 @@ def due_at(wake_state: WakeState, rules: Rules, now: Instant) -> datetime | None
     return (
         wake_state.prompt.composed
         if wake_state.prompt
-        else now.wall + remaining(wake_state.anchor, rules.interval, now)
+        else now.wall + time_left(wake_state.anchor, rules.interval, now)
     )
 
 

@@ -14,7 +14,7 @@ from brief.core.sessions.episode import Episode, is_of_another
 from brief.core.wakes.rules import Rules
 from brief.core.wakes.state import WakeState
 from brief.handlers.episodes import OpenInputs, open_in_checkout
-from brief.handlers.heartbeat import MindedInputs
+from brief.handlers.heartbeat import ClientInputs
 from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt
 from brief.handlers.waking import rules_for
 from brief.request import RequestContext
@@ -29,7 +29,7 @@ ASKS_A_MINUTE = 60
 """How often the process polls at most. It polls at least once a minute, so that its session stays heard."""
 
 
-class WaitInputs(MindedInputs, frozen=True, kw_only=True):
+class PollInputs(ClientInputs, frozen=True, kw_only=True):
     """A waiting process, and the place of the hook that started it."""
 
     since: Annotated[float, Meta(ge=0, lt=1e15, description="when the process began, by the clock that is never set")]
@@ -51,7 +51,7 @@ class WaitInputs(MindedInputs, frozen=True, kw_only=True):
         return self.session if self.process_start is None else f"process {self.pid} of {self.process_start}"
 
 
-class Waited(Wire, frozen=True):
+class PollAnswer(Wire, frozen=True):
     """The prompt that wakes the session, or when to poll again. If both are null the process ends; `reason` says why.
 
     `ensures` says whether the process may start a server if this one is gone.
@@ -64,33 +64,35 @@ class Waited(Wire, frozen=True):
     reason: str | None
 
 
-async def wait(service: RepositoryService, asked: WaitInputs) -> Waited:
+async def answer_poll(service: RepositoryService, asked: PollInputs) -> PollAnswer:
     """Hand out the waiting prompt of an idle session, or say when to poll again."""
     here = await in_thread(lambda: service.request_context(asked.root, asked.session))
     episode = await in_thread(lambda: service.board.find_episode(asked.session))
     over = _why_over(service, asked, episode)
     if over is not None:
-        return Waited(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
+        return PollAnswer(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
         await _open_idle(service, asked)
-    service.activity.note_channel(asked.session, await in_thread(lambda: _scope(service, asked, here)))
+    service.activity.note_channel(asked.session, await in_thread(lambda: _find_scope(service, asked, here)))
     rules, off = rules_for(service, here, asked.session)
-    wake_state, prompt = await hand_out_prompt(service, here, rules, await _state(service, asked.session), draft=False)
-    return Waited(
+    wake_state, prompt = await hand_out_prompt(
+        service, here, rules, await _find_state(service, asked.session), draft=False
+    )
+    return PollAnswer(
         at=service.now(),
         prompt=prompt,
-        again_seconds=None if prompt else _again(service, wake_state, rules),
+        again_seconds=None if prompt else _seconds_to_next_poll(service, wake_state, rules),
         ensures=rules.on and here.query.settings.session.ensure_server_on_start,
         reason=off,
     )
 
 
-def waited_text(answer: Waited) -> str:
+def poll_text(answer: PollAnswer) -> str:
     """The prompt, or the reason why there is none."""
     return answer.prompt.text if answer.prompt else f"{answer.reason or 'nothing is due'}\n"
 
 
-def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) -> Scope:
+def _find_scope(service: RepositoryService, asked: PollInputs, here: RequestContext) -> Scope:
     """The scope of the hook: the project's only if the files of the client prove it. Blocks on files."""
     try:
         project = service.checkout_config(asked.project).here.root if asked.project else here.here.root
@@ -100,7 +102,7 @@ def _scope(service: RepositoryService, asked: WaitInputs, here: RequestContext) 
     return scope_of_hook(asked.scope, own, asked.project or project)
 
 
-def _why_over(service: RepositoryService, asked: WaitInputs, episode: Episode | None) -> str | None:
+def _why_over(service: RepositoryService, asked: PollInputs, episode: Episode | None) -> str | None:
     """Why the process need not wait any longer. None if it must."""
     if service.activity.is_served(asked.session, service.now()):
         return "a mod of the client serves this session"
@@ -115,14 +117,14 @@ def _why_over(service: RepositoryService, asked: WaitInputs, episode: Episode | 
     return None
 
 
-async def _open_idle(service: RepositoryService, asked: WaitInputs) -> None:
+async def _open_idle(service: RepositoryService, asked: PollInputs) -> None:
     """Open a session as idle: the process starts when a session begins or becomes idle."""
     idle = EpisodeState.IDLE
     said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
     await in_thread(lambda: open_in_checkout(service, service.request_context(asked.root), said))
 
 
-async def _state(service: RepositoryService, session: str) -> EpisodeState:
+async def _find_state(service: RepositoryService, session: str) -> EpisodeState:
     """The state of the session: idle only if its hooks report that, and the records of its client agree."""
     reported = next(
         (one.state for one in service.board.open_episodes() if one.episode.id == session), EpisodeState.UNKNOWN
@@ -133,7 +135,7 @@ async def _state(service: RepositoryService, session: str) -> EpisodeState:
     return next((one.state for one in recorded.sessions if one.id == session), reported)
 
 
-def _again(service: RepositoryService, wake_state: WakeState, rules: Rules) -> float:
+def _seconds_to_next_poll(service: RepositoryService, wake_state: WakeState, rules: Rules) -> float:
     """The seconds until the next poll: just after a wake is due, and within a minute.
 
     A waiting wake does not shorten this: a busy session cannot take it, and the end of its turn starts another process.

@@ -18,7 +18,7 @@ from brief.core.wakes.rules import WakeStatus, wake_status
 from brief.core.wakes.state import Change, WakeState, queue_prompt, record_person_prompt, unchanged, withdraw_prompt
 from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.outbox import due_at
-from brief.handlers.waking import composed_wake, rules_for, rules_of
+from brief.handlers.waking import compose_wake, rules_for, rules_of
 from brief.request import RequestContext
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
@@ -93,18 +93,18 @@ async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes
 
     def work() -> AllWakes:
         service.request_context(asked.root)
-        return _all(service, counts=asked.counts)
+        return _list_all(service, counts=asked.counts)
 
     return await in_thread(work)
 
 
-def _all(service: RepositoryService, meant: str | None = None, *, counts: bool = False) -> AllWakes:
+def _list_all(service: RepositoryService, meant: str | None = None, *, counts: bool = False) -> AllWakes:
     wake_states, now, paused = service.board.wakes.open(), service.now(), service.board.wakes.all_paused()
-    told = (_one(service, one, wake_states, paused, counts=counts) for one in service.board.open_episodes())
-    return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(told))
+    sessions = (_list_one(service, one, wake_states, paused, counts=counts) for one in service.board.open_episodes())
+    return AllWakes(at=now, paused=paused, meant=meant, sessions=tuple(sessions))
 
 
-def _one(
+def _list_one(
     service: RepositoryService,
     known: KnownEpisode,
     wake_states: Mapping[str, WakeState],
@@ -116,9 +116,9 @@ def _one(
     nothing = WakeState(anchor=service.board.wakes.instant(service.now()), all_paused=paused)
     try:
         wake_state = wake_states.get(episode.id) or service.board.wake_state(episode.id) or nothing
-        stands, reason, due = _status(service, episode, wake_state)
+        status, reason, due = _find_status(service, episode, wake_state)
     except MajordomusError as fault:
-        wake_state, stands, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
+        wake_state, status, reason, due = nothing, WakeStatus.OFF, fault.sentence, None
     prompt = wake_state.prompt
     return SessionWakes(
         session=episode.id,
@@ -126,7 +126,7 @@ def _one(
         checkout=episode.checkout,
         state=known.state,
         task=task.title if task else None,
-        status=stands,
+        status=status,
         reason=reason,
         due=due,
         waiting=WaitingWake(id=prompt.id, composed=prompt.composed, offered=prompt.offered) if prompt else None,
@@ -149,12 +149,12 @@ def _waits_for(service: RepositoryService, known: KnownEpisode) -> str:
     return "the draft in its box to be sent or removed" if channel.draft else "its next heartbeat"
 
 
-def _status(
+def _find_status(
     service: RepositoryService, episode: Episode, wake_state: WakeState
 ) -> tuple[WakeStatus, str | None, datetime | None]:
     request = service.request_context(episode.checkout, episode.id)
     rules, off = rules_for(service, request, episode.id)
-    stands = wake_status(wake_state.cadence, rules)
+    status = wake_status(wake_state.cadence, rules)
     reasons = {
         WakeStatus.ON: None,
         WakeStatus.OFF: off,
@@ -162,18 +162,18 @@ def _status(
         WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next prompt resets the count",
         WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
     }
-    return stands, reasons[stands], due_at(wake_state, rules, service.board.wakes.instant(service.now()))
+    return status, reasons[status], due_at(wake_state, rules, service.board.wakes.instant(service.now()))
 
 
 def wakes_text(answer: AllWakes) -> str:
     """A line for each session, or for the one that was asked about, with its ledger below."""
     paused = f"; all are paused, since {elapsed(answer.at - answer.paused)}" if answer.paused else ""
-    count, told = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
+    count, listed = len(answer.sessions), [one for one in answer.sessions if answer.meant in (None, one.session)]
     lines = [f"{count} episode{' is' if count == 1 else 's are'} open in this repository{paused}"]
-    for one in told:
+    for one in listed:
         lines += [
-            f"- {_who(one)}: {_describe(one, answer.at)}",
-            *(f"    {_counted(line)}" for line in one.ledger or ()),
+            f"- {_describe_session(one)}: {_describe_wakes(one, answer.at)}",
+            *(f"    {_describe_count(line)}" for line in one.ledger or ()),
         ]
     return "\n".join(lines if answer.meant is None else lines[1:]) + "\n"
 
@@ -189,7 +189,7 @@ def resumed_text(answer: AllWakes) -> str:
     return f"resumed: {'this session is' if answer.meant else 'sessions are'} no longer paused\n{wakes_text(answer)}"
 
 
-def _who(one: SessionWakes) -> str:
+def _describe_session(one: SessionWakes) -> str:
     """The session, with its checkout and state first, as in the peers section."""
     state = "state unknown" if one.state is EpisodeState.UNKNOWN else str(one.state)
     provider = "" if one.provider == "unknown" else f"{clean(one.provider, 40)} "
@@ -197,7 +197,7 @@ def _who(one: SessionWakes) -> str:
     return f"{clean(one.checkout.rpartition('/')[2], 60)}, {state}{task} ({provider}{clean(one.session[:8])})"
 
 
-def _describe(one: SessionWakes, at: datetime) -> str:
+def _describe_wakes(one: SessionWakes, at: datetime) -> str:
     if one.waiting is not None:
         since = ago(at - one.waiting.composed)
         return (
@@ -210,7 +210,7 @@ def _describe(one: SessionWakes, at: datetime) -> str:
     return f"{one.status}: {clean(one.reason or '', 400)}"
 
 
-def _counted(line: LedgerLine) -> str:
+def _describe_count(line: LedgerLine) -> str:
     size = f", {line.size:,} bytes" if line.size else ""
     return f"{line.kind} {clean(line.detail)}: {line.count}{size}"
 
@@ -232,7 +232,7 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
         after, entries = withdraw_prompt(wake_state, WakeStatus.PAUSED)
         return replace(after, paused=wake_state.paused or service.now()), entries
 
-    return await _changed(service, asked, everybody, pause)
+    return await _change_wakes(service, asked, everybody, pause)
 
 
 async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
@@ -241,20 +241,20 @@ async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWak
     def resume(wake_state: WakeState) -> Change:
         return replace(wake_state, paused=None), ()
 
-    return await _changed(service, asked, service.board.wakes.resume_all, resume)
+    return await _change_wakes(service, asked, service.board.wakes.resume_all, resume)
 
 
-async def _changed(
+async def _change_wakes(
     service: RepositoryService, asked: PauseInputs, everybody: Callable[[], None], one: Callable[[WakeState], Change]
 ) -> AllWakes:
     def work() -> AllWakes:
         query = service.request_context(asked.root, asked.session).query
         if asked.repository:
             everybody()
-            return _all(service)
+            return _list_all(service)
         meant = episode_meant(service.context, query)
         service.board.wakes.change(meant, service.now(), one, durable=True)
-        return _all(service, meant)
+        return _list_all(service, meant)
 
     return await in_thread(work)
 
@@ -265,7 +265,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
     session = request.query.session or ""
     wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
     _refuse(service, wake_state, request)
-    prompt = await composed_wake(service, request)
+    prompt = await compose_wake(service, request)
 
     def queue(wake_state: WakeState) -> Change:
         _refuse(service, wake_state, request)
@@ -279,7 +279,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
 
     def work() -> AllWakes:
         service.board.wakes.change(session, service.now(), queue, durable=True)
-        return _all(service, session)
+        return _list_all(service, session)
 
     return await in_thread(work)
 

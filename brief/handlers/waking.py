@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from brief.core.text.brief_digest import facts
-from brief.core.wakes.rules import Rules, WakeStatus, rules, wake_status
+from brief.core.wakes.rules import Rules, WakeStatus, rules_of_policy, wake_status
 from brief.core.wakes.state import Prompt, is_brief_owed, record_person_prompt
 from brief.core.wakes.wake_text import wake_text
 from brief.handlers.session_context import shown_to
@@ -20,7 +20,7 @@ from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 from brief.support.schedule_clock import minute
 
-CARRIER_SECONDS = 0.15
+CHANNEL_SECONDS = 0.15
 """How long the start of a session waits for the first call of the channel that will wake it."""
 
 UNTRUSTED = (
@@ -29,34 +29,34 @@ UNTRUSTED = (
 )
 
 
-async def composed_wake(service: RepositoryService, request: RequestContext) -> Prompt:
+async def compose_wake(service: RepositoryService, request: RequestContext) -> Prompt:
     """Compose the prompt that wakes the session of a request."""
     query = request.query
     (shown, _), kept = await asyncio.gather(
         shown_to(service, query), service.brief(query.root, query.session, local=False)
     )
-    owed = [follow_up.line for follow_up in service.board.follow_ups(query.session or "")]
+    follow_ups = [follow_up.line for follow_up in service.board.follow_ups(query.session or "")]
     return Prompt(
         id=uuid.uuid4().hex,
-        text=wake_text(kept.value, shown, owed),
+        text=wake_text(kept.value, shown, follow_ups),
         facts=facts(kept.value),
         composed=kept.value.generated_at,
     )
 
 
-def unwritten_wake(now: datetime) -> Prompt:
+def uncomposed_wake(now: datetime) -> Prompt:
     """A prompt that is composed only when it is handed out, so that a thousand can be queued within a second."""
     return Prompt(id=uuid.uuid4().hex, text="", facts="", composed=now)
 
 
 def rules_of(request: RequestContext) -> Rules:
     """The wake rules of a checkout."""
-    return rules(request.query.settings, minute())
+    return rules_of_policy(request.query.settings, minute())
 
 
 def rules_in(service: RepositoryService, root: str) -> Rules:
     """The wake rules of the checkout at `root`, by its policy alone. Raises RepositoryError."""
-    return rules(service.checkout_config(root).settings, minute())
+    return rules_of_policy(service.checkout_config(root).settings, minute())
 
 
 def rules_for(service: RepositoryService, request: RequestContext, session: str) -> tuple[Rules, str | None]:
@@ -78,17 +78,19 @@ async def is_woken(service: RepositoryService, request: RequestContext) -> bool:
     session = request.query.session
     if session is None or service.context.absence is not None or not rules_of(request).on:
         return False
-    end = time.monotonic() + CARRIER_SECONDS
+    end = time.monotonic() + CHANNEL_SECONDS
     while service.activity.channel(session) is None:
         if time.monotonic() >= end:
             return False
-        await asyncio.sleep(CARRIER_SECONDS / 10)
-    rules, _ = rules_for(service, request, session)
+        await asyncio.sleep(CHANNEL_SECONDS / 10)
+    rules_of_policy, _ = rules_for(service, request, session)
     wake_state = await in_thread(lambda: service.board.wake_state(session))
-    return rules.on if wake_state is None else wake_status(wake_state.cadence, rules) is WakeStatus.ON
+    return (
+        rules_of_policy.on if wake_state is None else wake_status(wake_state.cadence, rules_of_policy) is WakeStatus.ON
+    )
 
 
-def owes_brief(service: RepositoryService, request: RequestContext) -> bool:
+def note_person_prompt(service: RepositoryService, request: RequestContext) -> bool:
     """Whether a brief is owed with this prompt of a person, which also resets the wake limit. Blocks on the database."""
     now = service.board.wakes.instant(service.now())
     wake_state, _ = service.board.wakes.change(request.query.session or "", now.wall, record_person_prompt)

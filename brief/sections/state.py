@@ -13,7 +13,7 @@ from brief.core.policy.settings import Settings
 from brief.core.sessions.episode import KnownEpisode
 from brief.core.sessions.task import Task, believable_next, is_ageing
 from brief.core.text.sanitize import ago, clean
-from brief.core.wakes.rules import MINUTE, WakeStatus, rules, wake_status
+from brief.core.wakes.rules import MINUTE, WakeStatus, rules_of_policy, wake_status
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 
 
@@ -75,7 +75,7 @@ def _wakes(context: SectionContext, own: KnownEpisode | None, query: SectionQuer
     wake_state = context.sessions.wake_state(own.episode.id) if own else None
     if wake_state is None:
         return _Wakes(WakeStatus.ON, None)
-    return _Wakes(wake_status(wake_state.cadence, rules(query.settings, MINUTE)), wake_state.paused_since)
+    return _Wakes(wake_status(wake_state.cadence, rules_of_policy(query.settings, MINUTE)), wake_state.paused_since)
 
 
 def _wake_rows(wakes: _Wakes, query: SectionQuery, now: datetime) -> tuple[Row, ...]:

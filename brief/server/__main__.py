@@ -12,14 +12,14 @@ from brief.fastpath.output import printable_text
 from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.server import HELD
 from brief.server.lease import HeldError, Lease
-from brief.server.shutdown import Stopping
+from brief.server.shutdown import StopRequest
 
 
 def main(common_dir: str, root: str, *, detached: bool) -> int:
     """Serve the repository of `common_dir` until ended. Returns the exit code."""
     os.umask(0o077)  # everything that a server creates is the user's alone
-    stopping = Stopping()
-    stopping.listen()
+    stop_request = StopRequest()
+    stop_request.listen()
     _accept_foreign(common_dir, root)
     try:
         lease = Lease.take(common_dir, datetime.now(UTC))
@@ -37,7 +37,7 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
         if detached:
             ignore_hangups()
             os.chdir("/")
-        serve(lease, root, stopping)
+        serve(lease, root, stop_request)
     except Exception as fault:  # noqa: BLE001 - the process that started the server prints one sentence
         sys.stderr.write(f"no server can run: {printable_text(_describe(fault))}\n")
         return 1

@@ -31,11 +31,11 @@ from brief.server.http import build
 from brief.server.last_line import LineKeeper
 from brief.server.late_modules import load_rest
 from brief.server.lease import DATABASE, Lease
-from brief.server.owned_file import Made
-from brief.server.registry_entry import Listing
+from brief.server.owned_file import OwnedFile
+from brief.server.registry_entry import RegistryEntry
 from brief.server.runtime import runtime_folder, sweep
-from brief.server.serving import serving
-from brief.server.shutdown import Stopping
+from brief.server.serving import server_capabilities
+from brief.server.shutdown import StopRequest
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.server.wake_scheduler.schedule import Schedule
 from brief.server.web import WebServer, bind_loopback, bind_unix
@@ -53,27 +53,27 @@ from brief.trust import Trust, effective
 log = logging.getLogger(__name__)
 
 
-class _Opened(Struct, frozen=True):
+class _Resources(Struct, frozen=True):
     """The open resources of a server: its lease, database and listening sockets."""
 
     lease: Lease
     root: str
     database: Database
-    made: Made
+    socket_file: OwnedFile
     tcp: str | None
     listeners: tuple[socket.socket, ...]
     lost: str | None
     predecessors: Predecessors
 
 
-def serve(lease: Lease, root: str, stopping: Stopping) -> None:
+def serve(lease: Lease, root: str, stop_request: StopRequest) -> None:
     """Serve under `lease` until the server is ended. Removes every file that it created for its own run."""
     gc.freeze()  # what was loaded so far is never garbage
     gc.enable()
     with contextlib.ExitStack() as leaving:
         leaving.callback(lease.release)
         leaving.enter_context(held_by(lease.is_ours))
-        if stopping.asked:
+        if stop_request.is_requested:
             return
         path, now = lease.state_dir / DATABASE, utc_now()
         name = socket_name(lease.common_dir, lease.epoch)
@@ -90,13 +90,16 @@ def serve(lease: Lease, root: str, stopping: Stopping) -> None:
         lost = reasons_of(database.losses)
         lease.note_database(database.generation, database.generation_in_file)
         sweep(runtime, lease.common_dir)
-        listener, made = leaving.enter_context(_listening(runtime / name))
+        listener, socket_file = leaving.enter_context(_listen_at(runtime / name))
         listeners = [listener]
-        tcp = _by_tcp(_trusted_port(lease, root))
+        tcp = _bind_tcp(_trusted_port(lease, root))
         if tcp is not None:
             listeners.append(leaving.enter_context(contextlib.closing(tcp)))
         asyncio.run(
-            _answer(_Opened(lease, root, database, made, _url(tcp), tuple(listeners), lost, predecessors), stopping)
+            _answer_calls(
+                _Resources(lease, root, database, socket_file, _url(tcp), tuple(listeners), lost, predecessors),
+                stop_request,
+            )
         )
         if lease.is_ours():
             _note_for_the_next(lease, database)
@@ -117,13 +120,13 @@ def _note_for_the_next(lease: Lease, database: Database) -> None:
 
 
 @contextlib.contextmanager
-def _listening(path: Path) -> Iterator[tuple[socket.socket, Made]]:
+def _listen_at(path: Path) -> Iterator[tuple[socket.socket, OwnedFile]]:
     with contextlib.closing(bind_unix(path)) as listener:
-        made = Made.at(path)
+        socket_file = OwnedFile.at(path)
         try:
-            yield listener, made
+            yield listener, socket_file
         finally:
-            made.remove()
+            socket_file.remove()
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
@@ -133,7 +136,7 @@ def _trusted_port(lease: Lease, root: str) -> int | None:
     return settings.server.port
 
 
-def _by_tcp(port: int | None) -> socket.socket | None:
+def _bind_tcp(port: int | None) -> socket.socket | None:
     """The listening socket for `port`, or None. A port that is already taken must not stop the server."""
     if port is None:
         return None
@@ -148,13 +151,13 @@ def _url(tcp: socket.socket | None) -> str | None:
     return None if tcp is None else f"http://127.0.0.1:{tcp.getsockname()[1]}"
 
 
-async def _answer(opened: _Opened, stopping: Stopping) -> None:
-    lease = opened.lease
-    holder = Holder(lease, opened.root, opened.made, opened.tcp, opened.database, opened.lost)
-    stopping.pass_on_to(holder.ending)
-    board = Board(opened.database)
-    if opened.lost is not None:
-        board.activity.note_missing(opened.lost)
+async def _answer_calls(resources: _Resources, stop_request: StopRequest) -> None:
+    lease = resources.lease
+    holder = Holder(lease, resources.root, resources.socket_file, resources.tcp, resources.database, resources.lost)
+    stop_request.pass_on_to(holder.ending)
+    board = Board(resources.database)
+    if resources.lost is not None:
+        board.activity.note_missing(resources.lost)
     lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.find_open(session) is not None)
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
@@ -166,30 +169,30 @@ async def _answer(opened: _Opened, stopping: Stopping) -> None:
         sessions=board,
         absence=None,
         identity=holder.identity,
-        composed=lambda request, brief: _composed(service, lines, request, brief),
-        neighbours=lambda: _others(holder, neighbours),
+        composed=lambda request, brief: _follow_brief(service, lines, request, brief),
+        neighbours=lambda: _read_neighbours(holder, neighbours),
         remarks=lambda: (*holder.remarks(), *faults.remarks()),
         steady=boot_seconds,
     )
-    schedule = Schedule(service, faults, holds=lambda: holder.reason is None)
-    web = WebServer(build(service, holder, (*CAPABILITIES, *serving(holder))), holder.ending)
-    listing = Listing(folder, holder, roots, service.context.worktrees)
+    schedule = Schedule(service, faults, holds=lambda: holder.why_superseded is None)
+    web = WebServer(build(service, holder, (*CAPABILITIES, *server_capabilities(holder))), holder.ending)
+    entry = RegistryEntry(folder, holder, roots, service.context.worktrees)
     with contextlib.ExitStack() as leaving:
-        leaving.callback(listing.remove)
-        await listing.enter()
-        lease.publish(holder.socket, opened.tcp, holder.since, holder.installed())
-        log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": opened.tcp})
+        leaving.callback(entry.remove)
+        await entry.write()
+        lease.publish(holder.socket, resources.tcp, holder.since, holder.installed_files())
+        log.info("serving", extra={"epoch": lease.epoch, "socket": str(holder.socket), "tcp": resources.tcp})
         works = (
             holder.watch(service),
-            listing.keep(),
+            entry.keep(),
             schedule.keep(),
             lines.keep_tidy(lease.common_dir),
             load_rest(),
-            _watch_predecessors(opened.predecessors, board),
+            _watch_predecessors(resources.predecessors, board),
         )
         for work in works:
             leaving.callback(asyncio.ensure_future(work).cancel)
-        await web.serve(sockets=list(opened.listeners))
+        await web.serve(sockets=list(resources.listeners))
         if lease.is_ours():
             with contextlib.suppress(MajordomusError):
                 board.store_hearings()
@@ -203,14 +206,14 @@ async def _watch_predecessors(predecessors: Predecessors, board: Board) -> None:
         await asyncio.sleep(TICK_SECONDS)
 
 
-def _composed(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:
+def _follow_brief(service: RepositoryService, lines: LineKeeper, request: RequestContext, brief: Brief) -> None:
     """Do the work that follows every newly composed brief."""
     lines.keep(request, brief)
     hand_over_notices_soon(service, request)
     queue_fix_follow_ups_soon(service, request)
 
 
-def _others(holder: Holder, neighbours: Neighbours) -> Neighbourhood:
+def _read_neighbours(holder: Holder, neighbours: Neighbours) -> Neighbourhood:
     """The boards of the servers of other clones. A superseded server asks only its successor."""
     if holder.is_superseded:
         return ask_successor(holder.lease.common_dir, holder.root, holder.lease.epoch)

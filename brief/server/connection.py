@@ -78,10 +78,10 @@ class Connection(HttpToolsProtocol):
     @property
     def is_idle(self) -> bool:
         """Whether no request is being answered. A request that has not fully arrived does not count."""
-        return self._answering is None
+        return self._current_cycle is None
 
     @property
-    def _answering(self) -> RequestResponseCycle | None:
+    def _current_cycle(self) -> RequestResponseCycle | None:
         """The request that is being answered, if any."""
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return None if cycle is None or cycle.response_complete else cycle
@@ -156,7 +156,7 @@ class Connection(HttpToolsProtocol):
 
     def _end_late(self) -> None:
         """End a connection whose request did not arrive in full."""
-        if self._answering is not None and self._answering.response_started:
+        if self._current_cycle is not None and self._current_cycle.response_started:
             self.transport.abort()
         else:
             self._refuse(408, f"the request did not arrive in full within {REQUEST_SECONDS:.0f} s")

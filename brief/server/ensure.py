@@ -171,16 +171,16 @@ def _end_silent(here: Located, silence: str) -> None:
 
 def _end_outdated(here: Located) -> str | None:
     """Ask the holder to end if it is outdated and idle. Returns why it stays, or None if it ended or was replaced."""
-    asked = {"root": here.name, "if_outdated": True}
+    inputs = {"root": here.name, "if_outdated": True}
     try:
-        answer = fast.ask(here.common_dir, "POST", "/server/stop", [], asked, seconds=PING_SECONDS)
-        told = answer.json()
+        answer = fast.ask(here.common_dir, "POST", "/server/stop", [], inputs, seconds=PING_SECONDS)
+        status = answer.json()
     except (leases.NoServerError, ValueError):
         return None  # it is ending, or hangs, which the next round finds out
     if answer.status != 200:
-        return clean(str(told.get("error")), 400)
-    if told["outdated"]:
-        _await_end(told, STOP_SECONDS)
+        return clean(str(status.get("error")), 400)
+    if status["outdated"]:
+        _await_end(status, STOP_SECONDS)
     return None
 
 

@@ -41,7 +41,7 @@ class Envelope:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *self._own, self._lease()]
+                message["headers"] = [*message["headers"], *self._own, self._lease_header()]
                 receipt.begin(message["status"])
             elif delivery.is_awaited and not message.get("more_body"):
                 receipt.watch()
@@ -55,21 +55,21 @@ class Envelope:
             self.holder.note_call()
         await self.holder.end_if_database_lost()
         # A question about the server itself does not count as work that its end would interrupt.
-        counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.answering()
+        counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.count_call()
         # HEAD is answered like GET; uvicorn knows the method and withholds the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         with counted, delivering(delivery):
             try:
-                await self.app({**scope, "method": method}, _bounded(receive), marked)
+                await self.app({**scope, "method": method}, _limit_body(receive), marked)
             finally:
                 if delivery.is_awaited:
-                    await delivery.conclude(await receipt.reached())
+                    await delivery.conclude(await receipt.wait())
 
-    def _lease(self) -> tuple[bytes, bytes]:
+    def _lease_header(self) -> tuple[bytes, bytes]:
         return b"majordomus-lease", self.holder.lease_state.encode()
 
 
-def _bounded(receive: Receive) -> Receive:
+def _limit_body(receive: Receive) -> Receive:
     """A `receive` that refuses a body above the bound, whatever length was announced."""
     size = 0
 

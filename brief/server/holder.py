@@ -17,7 +17,7 @@ from brief.core.model.errors import EndingError, MajordomusError, SupersededErro
 from brief.core.text.sanitize import wire
 from brief.server.housekeeping import TIDY_SECONDS, tend, tidy
 from brief.server.lease import DATABASE, Lease
-from brief.server.owned_file import Made
+from brief.server.owned_file import OwnedFile
 from brief.server.version_check import Installation
 from brief.service import RepositoryService
 from brief.sessions.database import Database
@@ -36,7 +36,7 @@ class Holder:
     """The lease holder while it serves. `root` is the checkout whose policy sets `server.*`."""
 
     def __init__(
-        self, lease: Lease, root: str, socket: Made, tcp: str | None, database: Database, lost: str | None = None
+        self, lease: Lease, root: str, socket: OwnedFile, tcp: str | None, database: Database, lost: str | None = None
     ) -> None:
         self.lease = lease
         self.root = root
@@ -47,32 +47,32 @@ class Holder:
         self.since = utc_now()
         self.ending = asyncio.Event()
         self.superseded_since: float | None = None
-        self.under_way = 0
+        self.calls_in_progress = 0
         self._installation = Installation()
-        self._made = socket
+        self._socket_file = socket
         self._database = database
         self._lost = () if lost is None else (lost,)
         self._aside = self._kept_aside()
-        self._called = time.monotonic()
-        self._tidy_from = self._called
+        self._last_call = time.monotonic()
+        self._tidy_from = self._last_call
         self._idle_seconds = 900.0
 
     def note_call(self) -> None:
         """Record the time of a call, which keeps the server from ending as idle."""
-        self._called = time.monotonic()
+        self._last_call = time.monotonic()
 
     @contextlib.contextmanager
-    def answering(self) -> Iterator[None]:
+    def count_call(self) -> Iterator[None]:
         """Count a call as in progress while it is answered."""
-        self.under_way += 1
+        self.calls_in_progress += 1
         try:
             yield
         finally:
-            self.under_way -= 1
+            self.calls_in_progress -= 1
 
-    def installed(self) -> list[list[str | int]]:
+    def installed_files(self) -> list[list[str | int]]:
         """The identities of the files that this process runs, for the lease."""
-        return self._installation.recorded()
+        return self._installation.file_identities()
 
     @property
     def outdated(self) -> str | None:
@@ -98,10 +98,10 @@ class Holder:
 
     def ends_idle(self) -> datetime:
         """When this server will end if nobody calls it."""
-        return utc_now() + timedelta(seconds=self._called + self._idle_seconds - time.monotonic())
+        return utc_now() + timedelta(seconds=self._last_call + self._idle_seconds - time.monotonic())
 
     @property
-    def reason(self) -> str | None:
+    def why_superseded(self) -> str | None:
         """Why this server is superseded, or None while it holds the lease."""
         if not self.is_superseded:
             return None
@@ -116,7 +116,7 @@ class Holder:
             root=wire(self.root),
             epoch=self.lease.epoch,
             version=self.version,
-            reason=self.reason,
+            reason=self.why_superseded,
         )
 
     @property
@@ -134,8 +134,8 @@ class Holder:
 
     def refuse_if_superseded(self) -> None:
         """Raise SupersededError if this server must no longer write."""
-        if self.reason is not None:
-            raise SupersededError(f"{self.reason}; run majordomus serve ensure and ask again")
+        if self.why_superseded is not None:
+            raise SupersededError(f"{self.why_superseded}; run majordomus serve ensure and ask again")
         refuse_if_superseded()
 
     @property
@@ -173,7 +173,7 @@ class Holder:
 
     async def tick(self, service: RepositoryService) -> None:
         """Run one round of checks."""
-        if not self._made.is_there():
+        if not self._socket_file.is_there():
             log.warning(
                 "ending", extra={"reason": f"{self.socket} is no longer ours, so no client can find this server"}
             )
@@ -193,7 +193,7 @@ class Holder:
             checkout_config = await in_thread(lambda: service.checkout_config(self.root))
             self._idle_seconds = checkout_config.settings.server.idle_minutes * 60.0
         if self._is_unneeded(service):
-            log.info("ending", extra={"reason": self.reason or "nobody called"})
+            log.info("ending", extra={"reason": self.why_superseded or "nobody called"})
             self.ending.set()
 
     async def _keep(self, service: RepositoryService) -> None:
@@ -218,4 +218,4 @@ class Holder:
         now = time.monotonic()
         if self.superseded_since is not None:
             return not service.board.open_episodes() or now - self.superseded_since > SUPERSEDED_SECONDS
-        return now - self._called > self._idle_seconds
+        return now - self._last_call > self._idle_seconds

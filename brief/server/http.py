@@ -71,13 +71,13 @@ class Application:
         try:
             if path == DESCRIPTION and request.method == "GET":
                 return Response(self.description, media_type="application/json")
-            return await self._answer(request, self._capability(request))
+            return await self._answer(request, self._find_capability(request))
         except MajordomusError as fault:
             if fault.http_status >= 500:
                 log.warning("refused", extra={"path": path, "reason": fault.sentence})
             return problem(fault.http_status, fault.sentence, type(fault).__name__, fault.exit_code)
         except HTTPException as fault:
-            return self._declined(request, fault)
+            return self._refuse(request, fault)
         except ClientDisconnect:
             raise
         except Exception as fault:
@@ -89,7 +89,7 @@ class Application:
         """The OpenAPI document as JSON."""
         return json.dumps(openapi(self.capabilities, PREFIX))
 
-    def _capability(self, request: Request) -> Capability:
+    def _find_capability(self, request: Request) -> Capability:
         methods = self.routes.get(request.url.path)
         if methods is None and request.url.path != DESCRIPTION:
             raise HTTPException(404)
@@ -98,7 +98,7 @@ class Application:
             raise HTTPException(405)
         return found
 
-    def _declined(self, request: Request, fault: HTTPException) -> Response:
+    def _refuse(self, request: Request, fault: HTTPException) -> Response:
         kind = "NoRoute" if fault.status_code in (404, 405) else "UsageError"
         said = f"{request.method} {request.url.path}: {fault.detail}; {DESCRIPTION} lists all routes"
         answer = problem(fault.status_code, said, kind, USAGE)
@@ -108,37 +108,37 @@ class Application:
         return answer
 
     async def _answer(self, request: Request, capability: Capability) -> Response:
-        given, form = await _read(request, capability)
-        asked = _checked(request, capability, given)
+        given, form = await _read_call(request, capability)
+        asked = _check_input(request, capability, given)
         if capability.kind == "command":
             self.holder.refuse_if_superseded()
             self.holder.refuse_if_ending()
         session = getattr(asked, "session", None)
         if session is not None:
             self.service.board.hear(session, self.service.now())
-        return _rendered(capability, await capability.handler(self.service, asked), form)
+        return _render(capability, await capability.handler(self.service, asked), form)
 
 
 # ---------------------------------------------------------------- the input
 
 
-async def _read(request: Request, capability: Capability) -> tuple[Mapping[str, Any], Form]:
+async def _read_call(request: Request, capability: Capability) -> tuple[Mapping[str, Any], Form]:
     """The input of a call, not yet checked, and the form of its answer. Raises UsageError, HTTPException."""
     pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="replace")
     form = Form()
     if capability.output is not Rendered:
-        form = _form(dict(pairs), request.url.path)
+        form = _read_form(dict(pairs), request.url.path)
         pairs = [(name, value) for name, value in pairs if name not in ("format", "width")]
     if capability.http.method == "GET":
-        return _fields(pairs, capability.input), form
+        return _read_query(pairs, capability.input), form
     if pairs:
         raise UsageError(
             f"{pairs[0][0]} is not a parameter of the query; {request.url.path} takes its input in the body"
         )
-    return _body(await request.body(), request, capability.input), form
+    return _read_body(await request.body(), request, capability.input), form
 
 
-def _form(query: Mapping[str, str], path: str) -> Form:
+def _read_form(query: Mapping[str, str], path: str) -> Form:
     name, width = query.get("format", "json"), query.get("width")
     if name not in ("json", "text"):
         raise UsageError(f"{path}: format {name} is unknown; choose from json, text")
@@ -147,7 +147,7 @@ def _form(query: Mapping[str, str], path: str) -> Form:
     return Form(name == "text", None if width is None else int(width))
 
 
-def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[str, Any]:
+def _read_query(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[str, Any]:
     """The query by name. A field that may be repeated gets all its values, any other the last one."""
     fields = fields_of(model)
     given: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def _fields(pairs: Sequence[tuple[str, str]], model: type[Inputs]) -> Mapping[st
     return given
 
 
-def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str, Any]:
+def _read_body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str, Any]:
     known = ", ".join(fields_of(model))
     if not content:
         raise UsageError(f"{_describe_request(request)}: the body is missing; it takes {known}")
@@ -178,12 +178,12 @@ def _body(content: bytes, request: Request, model: type[Inputs]) -> Mapping[str,
     return document
 
 
-def _checked(request: Request, capability: Capability, given: Mapping[str, Any]) -> Inputs:
+def _check_input(request: Request, capability: Capability, given: Mapping[str, Any]) -> Inputs:
     try:
         return read_input(capability.input, given, spelled=capability.http.method == "GET")
     except RefusedInputError as fault:
         known = list(fields_of(capability.input))
-        sentences = [_sentence(name, why, given, known) for name, why in fault.refusals.items()]
+        sentences = [_describe_refusal(name, why, given, known) for name, why in fault.refusals.items()]
         raise UsageError(f"{_describe_request(request)}: {'; '.join(sentences)}") from None
 
 
@@ -191,7 +191,7 @@ def _describe_request(request: Request) -> str:
     return f"{request.method} {request.url.path}"
 
 
-def _sentence(name: str, why: str, given: Mapping[str, Any], known: Sequence[str]) -> str:
+def _describe_refusal(name: str, why: str, given: Mapping[str, Any], known: Sequence[str]) -> str:
     if name not in known:
         nearest = difflib.get_close_matches(name, known, 1)
         return f"unknown parameter {name}; " + (
@@ -203,7 +203,7 @@ def _sentence(name: str, why: str, given: Mapping[str, Any], known: Sequence[str
 # ---------------------------------------------------------------- the answer
 
 
-def _rendered(capability: Capability, answer: Wire, form: Form) -> Response:
+def _render(capability: Capability, answer: Wire, form: Form) -> Response:
     if isinstance(answer, Rendered):
         headers = _read_headers(capability, answer, in_full=answer.in_full)
         return Response(answer.body, media_type=answer.media_type, headers=headers)

@@ -61,8 +61,8 @@ class LineKeeper:
         if line == brief.line and now - written < RENEW_SECONDS:
             return
         self._kept[path] = (brief.line, now)
-        with contextlib.suppress(OSError, SupersededError), _opened(self._folder) as folder:
-            _put(folder, os.path.basename(path), brief.line + "\n")
+        with contextlib.suppress(OSError, SupersededError), _open_folder(self._folder) as folder:
+            _write_line(folder, os.path.basename(path), brief.line + "\n")
             self._leave_one(session, path, folder)
 
     def _leave_one(self, session: str | None, path: str, folder: int) -> None:
@@ -87,23 +87,23 @@ class LineKeeper:
 
         Only files with our names are removed. Raises OSError if the folders cannot be listed; then nothing is removed.
         """
-        listed = {"primary", *(f"worktree-{name}" for name in _linked(common_dir))}
-        with _opened(self._folder) as folder:
-            for name in self._unwanted(folder, listed):
+        listed = {"primary", *(f"worktree-{name}" for name in _list_linked(common_dir))}
+        with _open_folder(self._folder) as folder:
+            for name in self._find_unwanted(folder, listed):
                 refuse_if_superseded()
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=folder)
         self._kept = {path: kept for path, kept in self._kept.items() if os.path.lexists(path)}
         self._files = {session: path for session, path in self._files.items() if self._is_open(session)}
 
-    def _unwanted(self, folder: int, listed: set[str]) -> list[str]:
+    def _find_unwanted(self, folder: int, listed: set[str]) -> list[str]:
         """The names of our files that are no longer needed, such as all but the newest line of a session."""
         unwanted, newest = [], dict[str, tuple[float, str]]()
         oldest = time.time() - KEPT_DAYS * 86_400
         for name in os.listdir(folder):
             found = _LINE.fullmatch(name)
             if found is None:
-                unwanted += [name] if _HALF_WRITTEN.fullmatch(name) and _age(name, folder) > TIDY_SECONDS else []
+                unwanted += [name] if _HALF_WRITTEN.fullmatch(name) and _file_age(name, folder) > TIDY_SECONDS else []
                 continue
             checkout, session = found.groups()
             written = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
@@ -116,11 +116,11 @@ class LineKeeper:
         return unwanted
 
 
-def _age(name: str, folder: int) -> float:
+def _file_age(name: str, folder: int) -> float:
     return time.time() - os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
 
 
-def _linked(common_dir: str) -> list[str]:
+def _list_linked(common_dir: str) -> list[str]:
     """The names of the linked work trees. Raises OSError if they cannot be listed."""
     try:
         return os.listdir(f"{common_dir}/worktrees")
@@ -129,7 +129,7 @@ def _linked(common_dir: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     """A descriptor of the folder, proven at every use, since it may have been swapped. Raises UnprovenError, OSError."""
     descriptor = open_folder(str(folder))
     try:
@@ -138,7 +138,7 @@ def _opened(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _put(folder: int, name: str, text: str) -> None:
+def _write_line(folder: int, name: str, text: str) -> None:
     """Write by rename and without fsync: after a crash an older line, shown with its age, is good enough."""
     refuse_if_superseded()
     beside = f".{os.getpid()}-{next(_number)}.tmp"

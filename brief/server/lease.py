@@ -26,7 +26,7 @@ from brief.fastpath.lease import LEASE_SCHEMA, MOST_EPOCH, NoServerError, read_l
 from brief.fastpath.process import describe_process
 from brief.fastpath.proof import UnprovenError, open_file
 from brief.fastpath.reach import LOCK, mount_namespace
-from brief.server.owned_file import Made
+from brief.server.owned_file import OwnedFile
 from brief.sessions.database import stored_epoch
 from brief.sessions.losses import MOST_RECORD, NOTHING_NOTED, LockRecord, Loss, read_lock_record
 from brief.support.files import replace
@@ -63,7 +63,7 @@ class Lease:
         self.noted = noted
         self._descriptor: int | None = descriptor
         self._record = b""
-        self._file: Made | None = None
+        self._file: OwnedFile | None = None
 
     @classmethod
     def take(cls, common_dir: str, now: datetime) -> Lease:
@@ -71,7 +71,7 @@ class Lease:
         folder = Path(state_dir(common_dir))
         try:
             make_state(str(folder))
-            descriptor, noted = _named_lock(folder / LOCK)
+            descriptor, noted = _take_lock(folder / LOCK)
         except BlockingIOError:
             raise HeldError(f"another server holds {common_dir}") from None
         except UnprovenError as fault:
@@ -133,7 +133,7 @@ class Lease:
     def _write(self) -> None:
         path = self.state_dir / "lease.json"
         replace(path, self._record)
-        self._file = Made.at(path)
+        self._file = OwnedFile.at(path)
 
     def is_ours(self) -> bool:
         """Whether the file at the lock's path is proven to be the one we hold. If it is not, nothing may be written."""
@@ -156,7 +156,7 @@ class Lease:
         self.free()
 
 
-def _named_lock(path: Path) -> tuple[int, LockRecord]:
+def _take_lock(path: Path) -> tuple[int, LockRecord]:
     """Lock the file and write this process into it. Returns its descriptor and what the previous holder recorded.
 
     If it raises OSError, nothing is locked.

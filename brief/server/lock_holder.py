@@ -60,7 +60,7 @@ def open_holder(common_dir: str) -> Reading[int]:
     except (OSError, OverflowError) as fault:
         return Unknown(f"pid {pid}, which the lock file names, cannot be opened: {reason_of(fault)}")
     try:
-        doubt = _doubt(pid, held.value, common_dir)
+        doubt = _why_unproven(pid, held.value, common_dir)
     except (OSError, ValueError) as fault:
         doubt = f"/proc/{pid} cannot be read: {reason_of(fault)}"
     if doubt is not None:
@@ -69,15 +69,15 @@ def open_holder(common_dir: str) -> Reading[int]:
     return Known(pidfd)
 
 
-def _doubt(pid: int, holder: dict[str, Any], common_dir: str) -> str | None:
+def _why_unproven(pid: int, holder: dict[str, Any], common_dir: str) -> str | None:
     """Why the process is not proven to be our server, or None. Raises OSError or ValueError if it cannot be examined."""
     if recorded_process(holder) != Known(pid):
         return f"pid {pid}, which the lock file names, is not the process that wrote it"
     if not _is_of_user(pid):
         return f"pid {pid}, which the lock file names, is not a process of yours"
-    if not _is_server(_words(pid), common_dir):
+    if not _is_server(_command_line(pid), common_dir):
         return f"pid {pid}, which the lock file names, is not a server of majordomus for {common_dir}"
-    if not _holds(pid, f"{state_dir(common_dir)}/{LOCK}"):
+    if not _holds_lock(pid, f"{state_dir(common_dir)}/{LOCK}"):
         return f"pid {pid}, which the lock file names, does not hold the lock"
     return None
 
@@ -89,7 +89,7 @@ def _is_of_user(pid: int) -> bool:
     return {int(uid) for uid in line.split()[1:]} == {os.geteuid()}
 
 
-def _words(pid: int) -> list[bytes]:
+def _command_line(pid: int) -> list[bytes]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return file.read().split(b"\0")[:-1]
 
@@ -100,7 +100,7 @@ def _is_server(words: list[bytes], common_dir: str) -> bool:
     return (SERVER, os.fsencode(common_dir)) in pairs or (is_ours and RUN in pairs)
 
 
-def _holds(pid: int, path: str) -> bool:
+def _holds_lock(pid: int, path: str) -> bool:
     """Whether a descriptor of the process holds the exclusive flock of the file at `path` (proc_pid_fdinfo(5))."""
     lock = os.stat(path, follow_symlinks=False)
     for name in os.listdir(f"/proc/{pid}/fd"):

@@ -25,16 +25,16 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line, whatever the message contains."""
-        told = {
+        fields = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": record.getMessage(),
         }
-        told |= {name: value for name, value in vars(record).items() if name not in _PLAIN}
+        fields |= {name: value for name, value in vars(record).items() if name not in _PLAIN}
         if record.exc_info:
-            told["fault"] = self.formatException(record.exc_info)
-        return json.dumps(told, default=str)
+            fields["fault"] = self.formatException(record.exc_info)
+        return json.dumps(fields, default=str)
 
 
 class LastingFileHandler(logging.handlers.RotatingFileHandler):

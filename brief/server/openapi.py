@@ -36,11 +36,11 @@ _FORM = (
 def openapi(capabilities: Sequence[Capability], prefix: str) -> dict[str, Any]:
     """The document for routes below `prefix`."""
     outputs = [one.document or one.output for one in capabilities if one.document or one.output is not Rendered]
-    answered, answers = _referred((*outputs, Problem), "output")
-    sent, bodies = _referred([one.input for one in capabilities if one.http.method == "POST"], "input")
+    answered, answers = _make_references((*outputs, Problem), "output")
+    sent, bodies = _make_references([one.input for one in capabilities if one.http.method == "POST"], "input")
     paths: dict[str, dict[str, Any]] = {}
     for one in capabilities:
-        paths.setdefault(prefix + one.http.path, {})[one.http.method.lower()] = _operation(one, answered, sent)
+        paths.setdefault(prefix + one.http.path, {})[one.http.method.lower()] = _describe_operation(one, answered, sent)
     return {
         "openapi": "3.1.0",
         "info": {"title": "majordomus brief", "version": __version__},
@@ -49,7 +49,7 @@ def openapi(capabilities: Sequence[Capability], prefix: str) -> dict[str, Any]:
     }
 
 
-def _operation(capability: Capability, answered: References, sent: References) -> dict[str, Any]:
+def _describe_operation(capability: Capability, answered: References, sent: References) -> dict[str, Any]:
     problem = {"application/json": {"schema": answered[Problem]}}
     shape = capability.document or capability.output
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
@@ -66,21 +66,21 @@ def _operation(capability: Capability, answered: References, sent: References) -
         },
     }
     if capability.http.method == "GET":
-        operation["parameters"] += _parameters(capability.input)
+        operation["parameters"] += _describe_parameters(capability.input)
     else:
         body = {"application/json": {"schema": sent[capability.input]}}
         operation["requestBody"] = {"required": True, "content": body}
     return operation
 
 
-def _referred(models: Sequence[type[Struct]], mode: Mode) -> tuple[References, dict[str, Any]]:
+def _make_references(models: Sequence[type[Struct]], mode: Mode) -> tuple[References, dict[str, Any]]:
     """The reference to each model, and the schemas that these refer to."""
     kinds = tuple(dict.fromkeys(models))
     references, shared = schemas(kinds, mode, _REFERENCE)
     return dict(zip(kinds, references, strict=True)), shared
 
 
-def _parameters(model: type[Struct]) -> list[dict[str, Any]]:
+def _describe_parameters(model: type[Struct]) -> list[dict[str, Any]]:
     (reference,), shared = schemas([model], "input", _REFERENCE)
     document = inlined(reference, shared)
     required = document.get("required", ())

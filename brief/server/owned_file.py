@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Made(NamedTuple):
+class OwnedFile(NamedTuple):
     """A file identified by inode and modification time, since a freed inode is soon reused."""
 
     path: Path
     found: os.stat_result
 
     @classmethod
-    def at(cls, path: Path) -> Made:
+    def at(cls, path: Path) -> OwnedFile:
         """Remember the file at `path` as ours."""
         return cls(path, path.lstat())
 

@@ -54,17 +54,17 @@ class Receipt:
             self._socket = self._connection.transport.get_extra_info("socket").dup()
             self._was_closed = isinstance(closed_in_order(self._socket), Known)
 
-    async def reached(self) -> Reached:
+    async def wait(self) -> Reached:
         """Whether the client read the whole answer. Waits up to 2.5 s for that."""
         if self._socket is None or self._connection is None:
             return Reached.UNREAD if self._was_closed else Reached.DOUBT
         try:
-            return Reached.UNREAD if self._was_closed else await _watched(self._connection, self._socket)
+            return Reached.UNREAD if self._was_closed else await _watch_socket(self._connection, self._socket)
         finally:
             self._socket.close()
 
 
-async def _watched(connection: Connection, ours: socket.socket) -> Reached:
+async def _watch_socket(connection: Connection, ours: socket.socket) -> Reached:
     has_ended = False
     for pause in _pauses():
         await asyncio.sleep(pause)  # lets the connection notice how it ended
@@ -77,7 +77,7 @@ async def _watched(connection: Connection, ours: socket.socket) -> Reached:
             has_ended = True
             with contextlib.suppress(OSError):
                 ours.shutdown(socket.SHUT_WR)
-        reached = _reached(ours)
+        reached = _read_socket(ours)
         if reached is not None:
             await asyncio.sleep(0)  # lets the connection notice a reset
             return reached if _is_whole(connection) else Reached.UNREAD
@@ -89,7 +89,7 @@ def _is_whole(connection: Connection) -> bool:
     return connection.fault is None
 
 
-def _reached(ours: socket.socket) -> Reached | None:
+def _read_socket(ours: socket.socket) -> Reached | None:
     """What the socket says, or None if the client has not read everything but still may."""
     is_all_read = unread_bytes(ours) is ABSENT  # checked first, since unread data is dropped when a client closes
     closed = closed_in_order(ours)

@@ -16,7 +16,7 @@ from brief.core.text.sanitize import wire
 from brief.fastpath.process import describe_process
 from brief.git.worktrees import Checkout
 from brief.server.holder import Holder
-from brief.server.owned_file import Made
+from brief.server.owned_file import OwnedFile
 from brief.server.runtime import private_folder
 from brief.support.daemon_threads import in_thread
 from brief.support.files import replace
@@ -25,7 +25,7 @@ START_SECONDS = 0.3
 RELEARN_SECONDS = 30.0
 
 
-class Listing:
+class RegistryEntry:
     """The entry of one server in `folder`. It names the primary checkout, or the holder's own if the primary is bare."""
 
     def __init__(
@@ -36,41 +36,41 @@ class Listing:
         self._worktrees = worktrees
         self._root = holder.root
         self._folder = folder_id(holder.lease.common_dir)
-        self._path = _reserved(folder, holder)
-        self._made = Made.at(self._path)
+        self._path = _reserve_path(folder, holder)
+        self._file = OwnedFile.at(self._path)
         self._written = ""
 
-    async def enter(self) -> None:
+    async def write(self) -> None:
         """Write the entry. If git takes long to list the root commits, they are left out at first."""
-        self._learning = in_thread(self._learn)
+        self._learning = in_thread(self._learn_more)
         await asyncio.wait((self._learning,), timeout=START_SECONDS)
-        self._write()
+        self._write_if_changed()
 
     async def keep(self) -> None:
         """Write the entry again whenever more is known or someone removed it."""
         while True:
             await self._learning
             with contextlib.suppress(OSError):
-                self._write()
+                self._write_if_changed()
             await asyncio.sleep(RELEARN_SECONDS)
             if not self._roots.settled:
-                self._learning = in_thread(self._learn)
+                self._learning = in_thread(self._learn_more)
 
     def remove(self) -> None:
         """Remove the entry if it is still the one written here."""
-        self._made.remove()
+        self._file.remove()
 
-    def _learn(self) -> None:
+    def _learn_more(self) -> None:
         self._roots.learn()
         with contextlib.suppress(GitError):
             primary = next(tree for tree in self._worktrees() if tree.primary)
             self._root = self._holder.root if primary.bare else primary.root
 
-    def _write(self) -> None:
+    def _write_if_changed(self) -> None:
         text = to_json(self._entry())
         if text != self._written or not os.path.lexists(self._path):
             replace(self._path, text.encode())
-            self._made, self._written = Made.at(self._path), text
+            self._file, self._written = OwnedFile.at(self._path), text
 
     def _entry(self) -> Entry:
         holder, known = self._holder, self._roots.known
@@ -87,7 +87,7 @@ class Listing:
         )
 
 
-def _reserved(folder: Path, holder: Holder) -> Path:
+def _reserve_path(folder: Path, holder: Holder) -> Path:
     """Reserve a path for the entry. Two servers that started in the same millisecond get different ones."""
     private_folder(folder)
     for name in (f"{holder.lease.epoch}.json", f"{holder.socket.stem}.json"):

@@ -50,20 +50,20 @@ class ServerStatus(Wire, frozen=True):
     losses: tuple[str, ...] = ()
 
 
-def serving(holder: Holder) -> tuple[Capability, ...]:
+def server_capabilities(holder: Holder) -> tuple[Capability, ...]:
     """The capabilities of one running server."""
 
     async def status(service: RepositoryService, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
-        return _status(holder, service)
+        return _read_status(holder, service)
 
     async def stop(service: RepositoryService, asked: StopInputs) -> ServerStatus:
         if asked.if_outdated and holder.outdated is None:
-            return _status(holder, service)  # the caller meant another server, which this one replaced
-        needed = _needed_for(holder, service) if asked.if_outdated else None
+            return _read_status(holder, service)  # the caller meant another server, which this one replaced
+        needed = _why_needed(holder, service) if asked.if_outdated else None
         if needed is not None:
             raise ConflictError(needed)
         holder.ending.set()
-        return _status(holder, service)
+        return _read_status(holder, service)
 
     return (
         Capability(
@@ -93,18 +93,18 @@ def serving(holder: Holder) -> tuple[Capability, ...]:
     )
 
 
-def _needed_for(holder: Holder, service: RepositoryService) -> str | None:
+def _why_needed(holder: Holder, service: RepositoryService) -> str | None:
     """Why this server should not be replaced now, or None if it is idle.
 
     The next server has heard from no episode yet, so it could not tell which ones wait for a person.
     """
-    if holder.under_way:
-        return f"calls in progress: {holder.under_way}"
+    if holder.calls_in_progress:
+        return f"calls in progress: {holder.calls_in_progress}"
     waiting = sum(one.liveness == "heard" and is_waiting(one.episode.state) for one in service.board.open_episodes())
     return f"sessions that wait for a person: {waiting}" if waiting else None
 
 
-def _status(holder: Holder, service: RepositoryService) -> ServerStatus:
+def _read_status(holder: Holder, service: RepositoryService) -> ServerStatus:
     return ServerStatus(
         at=service.now(),
         pid=holder.pid,

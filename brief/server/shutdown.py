@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     import asyncio
 
 
-class Stopping:
+class StopRequest:
     """Remembers that the server was asked to end, and passes it on to the event loop once there is one."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.is_requested = False
         self._ending: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -30,11 +30,11 @@ class Stopping:
 
         self._loop = get_running_loop()
         self._ending = ending
-        if self.asked:
+        if self.is_requested:
             ending.set()
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the shape of a signal handler
-        self.asked = True
+        self.is_requested = True
         if self._loop is not None and self._ending is not None:
             # A handler runs between two steps of the loop, which must be woken to see the change.
             self._loop.call_soon_threadsafe(self._ending.set)

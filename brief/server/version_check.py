@@ -54,7 +54,7 @@ class Installation:
         self._seen: object = ()
         self._outdated: str | None = None
 
-    def recorded(self) -> list[list[str | int]]:
+    def file_identities(self) -> list[list[str | int]]:
         """The paths and identities of both files, for the lease; see `fastpath/lease.py`."""
         files = zip((self._path, self._executable), self._first, strict=True)
         return [[path, *found.value] for path, found in files if isinstance(found, Known)]
@@ -78,7 +78,7 @@ class Installation:
             return self._outdated
         if package is ABSENT:
             return f"outdated: runs {self._running}, whose files are gone"
-        installed = self._installed()
+        installed = self._read_version()
         if installed != self._running:
             return f"outdated: runs {self._running}, {installed} is installed"
         first_package, first_python = self._first
@@ -89,7 +89,7 @@ class Installation:
             return f"outdated: its Python {clean(self._executable, 200)} {change}"
         return None
 
-    def _installed(self) -> str:
+    def _read_version(self) -> str:
         """The version in the file, or ours if there is none because the file is just being written. Raises OSError."""
         with open(self._path, "rb") as file:
             found = _VERSION.search(file.read(MOST_BYTES))

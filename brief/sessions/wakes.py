@@ -146,7 +146,7 @@ class Wakes:
                 unprompted=fields["unprompted"],
                 stopped=bool(fields["stopped"]),
                 briefed=_moment(fields["briefed"]),
-                told=fields["told"],
+                facts_read=fields["told"],
                 prompt=from_json(Prompt, fields["prompt"]) if fields["prompt"] else None,
                 paused=_moment(fields["paused"]),
                 all_paused=all_paused,
@@ -171,7 +171,7 @@ def _put(connection: sqlite3.Connection, session: str, wake_state: WakeState) ->
         wake_state.unprompted,
         int(wake_state.stopped),
         wake_state.briefed and wake_state.briefed.isoformat(),
-        wake_state.told,
+        wake_state.facts_read,
         wake_state.prompt and to_json(wake_state.prompt),
         wake_state.paused and wake_state.paused.isoformat(),
     )

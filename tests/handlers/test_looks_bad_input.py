@@ -13,7 +13,7 @@ from brief.core.model.errors import UsageError
 from brief.core.wakes.state import Prompt
 from brief.handlers import heartbeat
 from brief.handlers.wakes import wakes_text
-from brief.handlers.waking import composed_wake
+from brief.handlers.waking import compose_wake
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.sessions.database import Database
@@ -41,10 +41,10 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     async def counted(service: RepositoryService, look: RequestContext) -> Prompt:
         told.append(look.query.session or "")
-        return await composed_wake(service, look)
+        return await compose_wake(service, look)
 
     for module in ("brief.server.wake_scheduler.schedule", "brief.handlers.outbox"):
-        monkeypatch.setattr(f"{module}.composed_wake", counted)
+        monkeypatch.setattr(f"{module}.compose_wake", counted)
     return told
 
 
@@ -193,11 +193,11 @@ def test_reason_of_a_failure(place: Woken, caplog: pytest.LogCaptureFixture) -> 
     told = {"session": ANN, "prompt": prompt.id, "outcome": "failed"}
     with caplog.at_level(logging.WARNING, "brief.handlers.heartbeat"):
         for _ in range(2):
-            place.call(heartbeat.outcome, heartbeat.OutcomeInputs, **told, reason=reason)
+            place.call(heartbeat.record_prompt_outcome, heartbeat.OutcomeInputs, **told, reason=reason)
     assert [vars(record)["reason"] for record in caplog.records] == ["no prompt box"]
     assert "prompt box" not in wakes_text(place.wakes())
     with pytest.raises(ValidationError, match="reason"):
-        place.call(heartbeat.outcome, heartbeat.OutcomeInputs, **told, reason="x" * 201)
+        place.call(heartbeat.record_prompt_outcome, heartbeat.OutcomeInputs, **told, reason="x" * 201)
 
 
 # ---------------------------------------------------------------- how long it takes

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brief.core.model.section_data import EpisodeState
-from brief.handlers.wake_poll import Waited, WaitInputs, wait
+from brief.handlers.wake_poll import PollAnswer, PollInputs, answer_poll
 from brief.install.hooks import snippet
 from brief.install.mods import Scope
 from brief.sessions.database import Database
@@ -26,10 +26,12 @@ MINUTE = timedelta(minutes=1)
 class Waiting(Woken):
     """The same, asked by processes that wait beside sessions."""
 
-    def wait(self, session: str = ANN, *, since: float | None = None, scope: str = "project", **more: Any) -> Waited:
+    def wait(
+        self, session: str = ANN, *, since: float | None = None, scope: str = "project", **more: Any
+    ) -> PollAnswer:
         """What the process is answered that began just now, or at `since` seconds of the steady clock."""
         began = self.steady if since is None else since
-        return self.call(wait, WaitInputs, session=session, since=began, scope=scope, **more)
+        return self.call(answer_poll, PollInputs, session=session, since=began, scope=scope, **more)
 
     def waits_until_due(self) -> float:
         """A session that hooks opened, its process asking once; an interval goes by and its wake is queued."""

@@ -245,7 +245,7 @@ def test_wakes_that_cannot_be_read(place: Woken) -> None:
 
 async def _looked(place: Woken) -> None:
     await place.schedule.place_jobs()
-    await place.schedule.beat(BOB)
+    await place.schedule.run_session(BOB)
     place.schedule.end()
 
 
@@ -259,7 +259,7 @@ def test_wake_that_cannot_be_written(place: Woken, monkeypatch: pytest.MonkeyPat
     place.after(20)
     place.beat()
     with monkeypatch.context() as patched:
-        patched.setattr(outbox, "composed_wake", broken)
+        patched.setattr(outbox, "compose_wake", broken)
         looked = place.look()
         assert looked.prompt is None
         assert "peers" in looked.line

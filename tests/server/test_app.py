@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brief.server import app
-from brief.server.shutdown import Stopping
+from brief.server.shutdown import StopRequest
 
 
 class Reached(Exception):  # noqa: N818 - no error: it ends the start where the test wants to look
@@ -30,7 +30,7 @@ def test_a_server_collects_garbage_although_its_start_did_not(tmp_path: Path, mo
     gc.disable()
     try:
         with pytest.raises(Reached):
-            app.serve(lease, str(tmp_path), Stopping())
+            app.serve(lease, str(tmp_path), StopRequest())
         assert gc.isenabled()
     finally:
         gc.enable()

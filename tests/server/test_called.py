@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from brief.core.wakes.wake_text import CALL, MOST_BYTES, REQUEST
+from brief.core.wakes.wake_text import MOST_BYTES, REQUEST, RESUME
 from brief.handlers.alert_commands import AddInputs, NoticeInputs, add_alert, end_alert
 from fake_clock import Clocked, clocked, run
 from repo_fixture import ANN, BOB
@@ -52,7 +52,7 @@ def test_session_is_woken_at_once(place: Clocked, policy: str) -> None:
         prompt = (await asyncio.to_thread(place.look)).prompt
         assert prompt is not None
         assert LINE in prompt.text
-        assert prompt.text.endswith(CALL)
+        assert prompt.text.endswith(RESUME)
         assert len(prompt.text.encode()) <= MOST_BYTES
         await asyncio.to_thread(lambda: place.tell(prompt.id, "submitted"))
         place.after(14.9)

@@ -14,7 +14,7 @@ import pytest
 from brief.core.wakes.state import Prompt
 from brief.handlers import heartbeat
 from brief.handlers.wakes import wakes_text
-from brief.handlers.waking import composed_wake
+from brief.handlers.waking import compose_wake
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from fake_clock import Clocked, clocked, run
@@ -78,7 +78,7 @@ class Day:
         )
         if self.last.prompt is not None:
             told = heartbeat.OutcomeInputs(root=root, session=ANN, prompt=self.last.prompt.id, outcome="submitted")
-            assert (await heartbeat.outcome(service, told)).recorded
+            assert (await heartbeat.record_prompt_outcome(service, told)).recorded
             self.woken += 1
 
 
@@ -98,9 +98,9 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def counting(where: str) -> None:
         async def counted(service: RepositoryService, look: RequestContext) -> Prompt:
             told.append(where)
-            return await composed_wake(service, look)
+            return await compose_wake(service, look)
 
-        monkeypatch.setattr(f"{where}.composed_wake", counted)
+        monkeypatch.setattr(f"{where}.compose_wake", counted)
 
     for where in ("brief.server.wake_scheduler.schedule", "brief.handlers.outbox"):
         counting(where)

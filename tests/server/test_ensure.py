@@ -88,7 +88,7 @@ def test_a_killed_server_is_replaced_at_once(lab: Lab) -> None:
     [
         "brief.server.app:serve",
         "brief.server.app:bind_unix",
-        "brief.server.registry_entry:Listing.enter",
+        "brief.server.registry_entry:RegistryEntry.write",
         "brief.server.lease:Lease.publish",
         "brief.server.web:WebServer.main_loop",
     ],

@@ -36,9 +36,9 @@ def test_only_its_own_callers_keep_a_server_alive(lab: Lab, query: bytes, counts
     async def run() -> None:
         lease = Lease.take(lab.common_dir, utc_now())
         holder = holder_of(lease, lab.repo, lab.runtime / "s.sock")
-        holder._called = 0.0
+        holder._last_call = 0.0
         await answered(holder, query)
-        assert (holder._called > 0.0) is counts
+        assert (holder._last_call > 0.0) is counts
         lease.release()
 
     asyncio.run(run())

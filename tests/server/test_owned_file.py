@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from brief.server.owned_file import Made
+from brief.server.owned_file import OwnedFile
 
 
 def test_our_file_is_removed(tmp_path: Path) -> None:
     """What we made and nobody changed goes."""
     path = tmp_path / "lease.json"
     path.touch()
-    made = Made.at(path)
+    made = OwnedFile.at(path)
     assert made.is_there()
     made.remove()
     assert not path.exists()
@@ -22,7 +22,7 @@ def test_a_file_renamed_over_ours_stays(tmp_path: Path) -> None:
     """A later file of the same name is somebody else's."""
     path, other = tmp_path / "lease.json", tmp_path / "other"
     path.touch()
-    made = Made.at(path)
+    made = OwnedFile.at(path)
     other.write_text("theirs")
     other.replace(path)
     made.remove()
@@ -33,7 +33,7 @@ def test_a_freed_inode_does_not_make_a_file_ours(tmp_path: Path) -> None:
     """A file system that gives our inode to somebody else's file does not make us remove it."""
     path = tmp_path / "lease.json"
     path.touch()
-    made = Made.at(path)
+    made = OwnedFile.at(path)
     os.utime(path, ns=(0, made.found.st_mtime_ns + 1))
     assert not made.is_there()
     made.remove()
@@ -47,7 +47,7 @@ def test_removing_what_is_gone_is_quiet(twice: bool, tmp_path: Path) -> None:
     folder.mkdir()
     path = folder / "lease.json"
     path.touch()
-    made = Made.at(path)
+    made = OwnedFile.at(path)
     path.unlink()
     if twice:
         folder.rmdir()
@@ -59,7 +59,7 @@ def test_a_link_in_our_place_is_not_followed(tmp_path: Path) -> None:
     """A link to our own file, put where it was, is not ours."""
     path, moved = tmp_path / "lease.json", tmp_path / "moved"
     path.touch()
-    made = Made.at(path)
+    made = OwnedFile.at(path)
     path.rename(moved)
     path.symlink_to(moved)
     made.remove()

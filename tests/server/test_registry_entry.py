@@ -14,7 +14,7 @@ from brief.fastpath.lease import socket_name
 from brief.git.worktrees import worktrees
 from brief.server import registry_entry as listing_module
 from brief.server.lease import Lease
-from brief.server.registry_entry import Listing
+from brief.server.registry_entry import RegistryEntry
 from brief.support.wall_clock import utc_now
 from neighbourhood import git_hangs
 from sandbox import Lab, until
@@ -30,11 +30,11 @@ def lease(lab: Lab) -> Iterator[Lease]:
     taken.release()
 
 
-def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> Listing:
+def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> RegistryEntry:
     """The listing of a server that holds `lease`."""
     holder = holder_of(lease, lab.repo, lab.runtime / socket_name(lab.common_dir, lease.epoch))
     known = roots or RootCommits(lab.common_dir)
-    return Listing(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))
+    return RegistryEntry(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))
 
 
 def written(lab: Lab) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def written(lab: Lab) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((lab.runtime / "servers").glob("[0-9a-f]*.json"))]
 
 
-async def kept_until(listing: Listing, holds: Callable[[], object]) -> None:
+async def kept_until(listing: RegistryEntry, holds: Callable[[], object]) -> None:
     """Keep the entry until a condition holds."""
     keeping = asyncio.ensure_future(listing.keep())
     await asyncio.to_thread(until, holds)
@@ -54,7 +54,7 @@ def test_a_server_is_listed_with_what_clones_know_it_by(lab: Lab, lease: Lease) 
 
     async def run() -> None:
         listing = listing_of(lab, lease)
-        await listing.enter()
+        await listing.write()
         (entry,) = read_entries(str(lab.runtime / "servers")).entries
         assert entry.root == str(lab.repo)
         assert entry.root_commits == (lab.git("rev-parse", "HEAD"),)
@@ -74,7 +74,7 @@ def test_a_repository_that_git_needs_long_for_is_listed_at_once(
 
     async def run() -> None:
         listing = listing_of(lab, lease)
-        await listing.enter()
+        await listing.write()
         first = written(lab)
         go_on.touch()
         await kept_until(listing, lambda: written(lab)[0]["root_commits"])
@@ -94,7 +94,7 @@ def test_the_first_commit_is_noticed(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
 
     async def run() -> None:
         listing = listing_of(lab, lease)
-        await listing.enter()
+        await listing.write()
         assert written(lab)[0]["root_commits"] == []
         first = lab.commit()
         await kept_until(listing, lambda: written(lab)[0]["root_commits"] == [first])
@@ -109,7 +109,7 @@ def test_an_entry_that_was_removed_is_written_again(lab: Lab, lease: Lease, monk
 
     async def run() -> None:
         listing = listing_of(lab, lease)
-        await listing.enter()
+        await listing.write()
         before = written(lab)
         (lab.runtime / f"servers/{lease.epoch}.json").unlink()
         await kept_until(listing, lambda: written(lab) == before)
@@ -129,8 +129,8 @@ def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, mo
 
     async def run() -> None:
         holder = holder_of(lease, tree, lab.runtime / "abc-1.sock")
-        listing = Listing(lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: worktrees(str(bare)))
-        await listing.enter()
+        listing = RegistryEntry(lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: worktrees(str(bare)))
+        await listing.write()
         assert written(lab)[0]["root"] == str(tree)
 
     asyncio.run(run())
@@ -146,7 +146,7 @@ def test_two_servers_of_one_millisecond_are_both_listed(lab: Lab, lease: Lease) 
 
     async def run() -> None:
         listing = listing_of(lab, lease)
-        await listing.enter()
+        await listing.write()
         assert len(written(lab)) == 2
         listing.remove()
         assert written(lab) == [{"of": "another repository"}]

@@ -17,7 +17,7 @@ class Clock:
 def test_nothing_went_wrong() -> None:
     """A schedule that runs as it should says nothing."""
     faults = RunFaults(lambda: NOW)
-    faults.count([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
+    faults.count_entries([Entry("wake", "queued"), Entry("skipped", Skip.WAITING, 3)])
     assert faults.remarks() == ()
 
 
@@ -25,11 +25,11 @@ def test_what_went_wrong() -> None:
     """Each kind is counted and told, for a day after the last."""
     clock = Clock()
     faults = RunFaults(lambda: clock.now)
-    faults.count([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
-    faults.fault("missed", None)
-    faults.fault("overrun", None)
-    faults.fault("failed", RuntimeError("bad \x1b[31mday"))
-    faults.fault("failed", RuntimeError("worse"))
+    faults.count_entries([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])
+    faults.count_fault("missed", None)
+    faults.count_fault("overrun", None)
+    faults.count_fault("failed", RuntimeError("bad \x1b[31mday"))
+    faults.count_fault("failed", RuntimeError("worse"))
     assert faults.remarks() == (
         "schedule: 1 run made up, 26 skipped",
         "schedule: 1 run skipped because the previous one was still running",

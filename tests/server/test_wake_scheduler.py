@@ -14,7 +14,7 @@ import pytest
 
 from brief.core.policy.names import POLICY_FILE
 from brief.core.wakes.state import Prompt
-from brief.handlers.waking import composed_wake
+from brief.handlers.waking import compose_wake
 from brief.request import RequestContext
 from brief.server.wake_scheduler import schedule as module
 from brief.server.wake_scheduler.schedule import Schedule
@@ -127,9 +127,9 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
         begun.set()
         await let_go.wait()
         running -= 1
-        return await composed_wake(service, look)
+        return await compose_wake(service, look)
 
-    monkeypatch.setattr(module, "composed_wake", slow)
+    monkeypatch.setattr(module, "compose_wake", slow)
     place.policy(CHANGED)
 
     async def story() -> None:
@@ -163,7 +163,7 @@ def test_composing_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch) -
         await place.seen()
         await place.settled()
         with monkeypatch.context() as patched:
-            patched.setattr(module, "composed_wake", broken)
+            patched.setattr(module, "compose_wake", broken)
             place.after(20)
             assert not await place.has_prompt()
         assert "schedule: 1 run failed, the last with RuntimeError: no wake today" in place.notes()
@@ -236,7 +236,7 @@ def test_sessions_come_and_go(place: Clocked) -> None:
         place.board.close(ANN, "ended", place.clock.now)
         assert await place.has_prompt(BOB)
         assert not await place.has_prompt(ANN)
-        await place.schedule.beat(ANN)
+        await place.schedule.run_session(ANN)
         assert not await place.has_prompt(ANN)
 
     run(story(), place)
@@ -272,7 +272,7 @@ def test_server_that_holds_no_more(place: Clocked) -> None:
         await schedule.place_jobs()
         holds = False
         place.after(20)
-        await schedule.beat(ANN)
+        await schedule.run_session(ANN)
         await schedule.keep()
         assert place.wake_state().prompt is None
 

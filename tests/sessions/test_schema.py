@@ -156,7 +156,7 @@ def test_every_row_is_kept(path: Path) -> None:
         wakes = board.wakes.get("ann")
         assert wakes is not None
         assert wakes.prompt is not None
-        assert (wakes.anchor.wall, wakes.unprompted, wakes.told, wakes.prompt.failures) == (AT, 3, "facts", 1)
+        assert (wakes.anchor.wall, wakes.unprompted, wakes.facts_read, wakes.prompt.failures) == (AT, 3, "facts", 1)
         assert [(line.detail, line.count) for line in board.wakes.ledger("ann")] == [("queued", 4)]
         assert board.wakes.all_paused() is not None
         with database.read() as connection:

@@ -81,7 +81,7 @@ def test_unknown_session(server: Server) -> None:
 def test_next_server_knows(server: Server) -> None:
     """All but the steady clock is known to the next server, which takes that from its own."""
     made = WakeState(
-        anchor=Instant(NOW, 400.0), unprompted=3, stopped=True, briefed=NOW, told="f", prompt=PROMPT, paused=NOW
+        anchor=Instant(NOW, 400.0), unprompted=3, stopped=True, briefed=NOW, facts_read="f", prompt=PROMPT, paused=NOW
     )
     server.wakes.change("e1", NOW, lambda _: (made, (Entry("wake", "queued"), Entry("injected", "mod", size=7))))
     assert server.wakes.get("e1") == made

@@ -25,7 +25,7 @@ class Instant(Struct, frozen=True):
     wall: datetime
     steady: float | None = None
 
-    def before(self, span: timedelta) -> Instant:
+    def earlier_by(self, span: timedelta) -> Instant:
         """The moment `span` earlier, by both clocks."""
         return Instant(self.wall - span, None if self.steady is None else self.steady - span.total_seconds())
 
@@ -90,7 +90,7 @@ Verdict = QueueWake | SkipWakes | None
 """What the schedule does at a moment. None if nothing is due or waking is off."""
 
 
-def rules(settings: Settings, minute: timedelta) -> Rules:
+def rules_of_policy(settings: Settings, minute: timedelta) -> Rules:
     """The rules of a policy. `minute` is the length of one of its minutes, which tests shorten."""
     session = settings.session
     return Rules(
@@ -104,7 +104,7 @@ def rules(settings: Settings, minute: timedelta) -> Rules:
 # ---------------------------------------------------------------- time
 
 
-def elapsed(anchor: Instant, now: Instant) -> timedelta:
+def time_since(anchor: Instant, now: Instant) -> timedelta:
     """How long ago `anchor` was, never negative."""
     by_wall = now.wall - anchor.wall
     if anchor.steady is None or now.steady is None:
@@ -114,22 +114,22 @@ def elapsed(anchor: Instant, now: Instant) -> timedelta:
 
 def count_due(anchor: Instant, interval: timedelta, now: Instant) -> int:
     """How many whole intervals have passed since `anchor`; 0 means that no wake is due. `interval` is above zero."""
-    return elapsed(anchor, now) // interval
+    return time_since(anchor, now) // interval
 
 
-def remaining(anchor: Instant, interval: timedelta, now: Instant) -> timedelta:
+def time_left(anchor: Instant, interval: timedelta, now: Instant) -> timedelta:
     """How long until a wake is due: zero if one is due now, and never more than the interval."""
-    return max(NOTHING, interval - elapsed(anchor, now))
+    return max(NOTHING, interval - time_since(anchor, now))
 
 
 def settle_anchor(anchor: Instant, now: Instant) -> Instant:
     """The anchor by both clocks of this process, and never ahead of the wall clock."""
-    return anchor if anchor.steady is not None else now.before(elapsed(anchor, now))
+    return anchor if anchor.steady is not None else now.earlier_by(time_since(anchor, now))
 
 
 def skip_due_intervals(anchor: Instant, interval: timedelta, now: Instant) -> Instant:
     """The anchor after the wakes that are due are dealt with. It keeps the started interval, so the rhythm stays."""
-    return now.before(elapsed(anchor, now) % interval)
+    return now.earlier_by(time_since(anchor, now) % interval)
 
 
 # ---------------------------------------------------------------- decisions
@@ -148,37 +148,37 @@ def wake_status(cadence: Cadence, rules: Rules) -> WakeStatus:
     return WakeStatus.ON
 
 
-def is_follow_up_due(anchor: Instant, called: datetime | None, now: Instant) -> bool:
+def is_follow_up_due(anchor: Instant, follow_up_due: datetime | None, now: Instant) -> bool:
     """Whether a follow-up is due to the session since its last brief. It then wakes the session at once, and only once.
 
     After the wall clock was set back, a follow-up may lie in the future and would be newer than every brief. It waits for
     the interval.
     """
-    return called is not None and anchor.wall < called <= now.wall
+    return follow_up_due is not None and anchor.wall < follow_up_due <= now.wall
 
 
-def verdict(cadence: Cadence, rules: Rules, now: Instant, called: datetime | None = None) -> Verdict:
+def decide_wake(cadence: Cadence, rules: Rules, now: Instant, follow_up_due: datetime | None = None) -> Verdict:
     """What the schedule does now. Once the facts are composed, `is_news` decides whether they are new.
 
-    `called` is since when a follow-up is due to the session, which ends the interval early.
+    `follow_up_due` is since when a follow-up is due to the session, which ends the interval early.
     """
     count = count_due(cadence.anchor, rules.interval, now)
-    stands = wake_status(cadence, rules)
-    if stands is WakeStatus.ON and not cadence.waiting and is_follow_up_due(cadence.anchor, called, now):
+    status = wake_status(cadence, rules)
+    if status is WakeStatus.ON and not cadence.waiting and is_follow_up_due(cadence.anchor, follow_up_due, now):
         return QueueWake(max(0, count - 1))
-    if count == 0 or stands is WakeStatus.OFF:
+    if count == 0 or status is WakeStatus.OFF:
         return None
-    if stands is not WakeStatus.ON:
-        return SkipWakes(_SKIPS[stands], count)
+    if status is not WakeStatus.ON:
+        return SkipWakes(_SKIPS[status], count)
     return SkipWakes(Skip.WAITING, count) if cadence.waiting else QueueWake(count - 1)
 
 
-def is_news(rules: Rules, told: str | None, facts: str) -> bool:
+def is_news(rules: Rules, facts_read: str | None, facts: str) -> bool:
     """Whether a session is woken for these facts, given the facts that it last read."""
-    return not rules.changed or facts != told
+    return not rules.changed or facts != facts_read
 
 
-def is_owed_with_prompt(cadence: Cadence, rules: Rules, now: Instant, briefed: datetime | None) -> bool:
+def is_brief_due(cadence: Cadence, rules: Rules, now: Instant, briefed: datetime | None) -> bool:
     """Whether a person's prompt carries the brief: a session's first prompt does, then one each interval if waking is on.
 
     `briefed` is when the session last had its brief, or None. A wake that waits in the outbox counts as due.

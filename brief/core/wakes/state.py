@@ -22,11 +22,11 @@ from brief.core.wakes.rules import (
     Skip,
     SkipWakes,
     WakeStatus,
+    decide_wake,
+    is_brief_due,
     is_follow_up_due,
     is_news,
-    is_owed_with_prompt,
     skip_due_intervals,
-    verdict,
     wake_status,
 )
 
@@ -65,7 +65,7 @@ class Entry(Struct, frozen=True):
 class WakeState(Struct, frozen=True):
     """Everything known about a session's wakes.
 
-    `briefed` is when it last read its brief, and `told` the facts in that brief. `paused` is since when this session is
+    `briefed` is when it last read its brief, and `facts_read` the facts in that brief. `paused` is since when this session is
     paused, and `all_paused` since when the whole repository is.
     """
 
@@ -73,7 +73,7 @@ class WakeState(Struct, frozen=True):
     unprompted: int = 0
     stopped: bool = False
     briefed: datetime | None = None
-    told: str | None = None
+    facts_read: str | None = None
     prompt: Prompt | None = None
     paused: datetime | None = None
     all_paused: datetime | None = None
@@ -118,17 +118,20 @@ def queue_prompt(wake_state: WakeState, prompt: Prompt, missed: int, rules: Rule
 
 
 def run_schedule(
-    wake_state: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, called: datetime | None = None
+    wake_state: WakeState, rules: Rules, now: Instant, prompt: Prompt | None, follow_up_due: datetime | None = None
 ) -> Change:
     """Let the schedule act. Nothing happens if a wake is due and its `prompt` is not composed yet.
 
-    A follow-up that is due (`called`) is always news, whatever the facts.
+    `follow_up_due` is since when a follow-up is due; it is always news, whatever the facts.
     """
-    match verdict(wake_state.cadence, rules, now, called):
+    match decide_wake(wake_state.cadence, rules, now, follow_up_due):
         case SkipWakes(why, count):
             return skip_wakes(wake_state, why, count, rules, now)
         case QueueWake(missed) if prompt is not None:
-            if not (is_follow_up_due(wake_state.anchor, called, now) or is_news(rules, wake_state.told, prompt.facts)):
+            if not (
+                is_follow_up_due(wake_state.anchor, follow_up_due, now)
+                or is_news(rules, wake_state.facts_read, prompt.facts)
+            ):
                 return skip_wakes(wake_state, Skip.UNCHANGED, missed + 1, rules, now)
             return queue_prompt(wake_state, prompt, missed, rules, now)
     return unchanged(wake_state)
@@ -195,10 +198,10 @@ def expire_lost(wake_state: WakeState, now: Instant) -> Change:
 def tidy_outbox(wake_state: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
     """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
     after, entries = expire_lost(wake_state, now) if is_idle else unchanged(wake_state)
-    stands = wake_status(after.cadence, rules)
-    if stands is WakeStatus.ON:
+    status = wake_status(after.cadence, rules)
+    if status is WakeStatus.ON:
         return after, entries
-    after, more = withdraw_prompt(after, stands)
+    after, more = withdraw_prompt(after, status)
     return after, (*entries, *more)
 
 
@@ -209,29 +212,29 @@ def record_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now:
         return unchanged(wake_state)
     match outcome:
         case "submitted":
-            return _submitted(wake_state, prompt, now)
+            return _record_submitted(wake_state, prompt, now)
         case "dropped":
             after = replace(wake_state, prompt=None, anchor=now, stopped=True)
         case "held":
             after = replace(wake_state, prompt=prompt.replace(offered=None))
         case "failed":
-            after = _failed(wake_state, prompt, now)
+            after = _record_failed(wake_state, prompt, now)
     return after, (Entry("wake", outcome),)
 
 
-def _submitted(wake_state: WakeState, prompt: Prompt, now: Instant) -> Change:
+def _record_submitted(wake_state: WakeState, prompt: Prompt, now: Instant) -> Change:
     after = replace(
         wake_state,
         prompt=None,
         anchor=now,
         unprompted=wake_state.unprompted + 1,
         briefed=now.wall,
-        told=prompt.facts,
+        facts_read=prompt.facts,
     )
     return after, (Entry("wake", "submitted"), Entry("injected", "wake", size=len(prompt.text.encode())))
 
 
-def _failed(wake_state: WakeState, prompt: Prompt, now: Instant) -> WakeState:
+def _record_failed(wake_state: WakeState, prompt: Prompt, now: Instant) -> WakeState:
     failures = prompt.failures + 1
     if failures >= MOST_FAILURES:
         return replace(wake_state, prompt=None, anchor=now)
@@ -251,11 +254,11 @@ def is_brief_owed(wake_state: WakeState, rules: Rules, now: Instant) -> bool:
     is_in_hand = (
         wake_state.prompt is not None and wake_state.prompt.offered is not None and not is_lost(wake_state, now)
     )
-    return not is_in_hand and is_owed_with_prompt(wake_state.cadence, rules, now, wake_state.briefed)
+    return not is_in_hand and is_brief_due(wake_state.cadence, rules, now, wake_state.briefed)
 
 
 def record_brief(wake_state: WakeState, channel: str, size: int, facts: str, now: Instant) -> Change:
     """Record that the session read its brief by another channel. A waiting wake would say nothing new: withdraw it."""
     after, entries = withdraw_prompt(wake_state, "the brief came otherwise")
-    after = replace(after, anchor=now, briefed=now.wall, told=facts)
+    after = replace(after, anchor=now, briefed=now.wall, facts_read=facts)
     return after, (*entries, Entry("injected", channel, size=size))

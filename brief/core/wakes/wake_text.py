@@ -18,7 +18,7 @@ from brief.core.text.size import size_in_bytes
 MOST_BYTES = 1_500
 
 _MOST_ALERTS = 560
-_MOST_BESIDE_OWED = 420
+_MOST_BESIDE_FOLLOW_UP = 420
 _LEAST_ALERTS = 320
 _STEP = 20
 
@@ -27,43 +27,43 @@ REQUEST = (
     "Report in two to four lines which of this concerns your work, what you would do next, and what stops you. "
     "Then wait; change nothing for this report.\n"
 )
-CALL = (
+RESUME = (
     "What this session waits for is done; its state above names it. Update, and resume what waited for it. "
     "Report in two to four lines what you did and what comes next.\n"
 )
 
 
-def wake_text(brief: Brief, shown: Sequence[Shown], owed: Collection[str] = ()) -> str:
+def wake_text(brief: Brief, shown: Sequence[Shown], follow_ups: Collection[str] = ()) -> str:
     """The prompt, at most MOST_BYTES of UTF-8: who wakes the session and why, binding notices, the brief, the request.
 
-    Clients attach nothing to such a prompt, so it holds by itself what the session must respect. `owed` are the lines of
-    the session's follow-ups. If the text contains one of them, it asks the session to resume.
+    Clients attach nothing to such a prompt, so it holds by itself what the session must respect. `follow_ups` are the lines
+    of the session's follow-ups. If the text contains one of them, it asks the session to resume.
     """
     first = FIRST.format(often=often(brief.interval_minutes))
     binding = [one for one in shown if _is_binding(one)]
     room = MOST_BYTES - size_in_bytes(first)
-    called = _called(brief, binding, room - size_in_bytes(CALL), owed) if owed else None
-    if called is not None:
-        return first + called + CALL
+    resuming = _fit_follow_up(brief, binding, room - size_in_bytes(RESUME), follow_ups) if follow_ups else None
+    if resuming is not None:
+        return first + resuming + RESUME
     return first + _alerts_and_brief(brief, binding, room - size_in_bytes(REQUEST)) + REQUEST
 
 
 def _alerts_and_brief(brief: Brief, binding: Sequence[Shown], room: int) -> str:
-    alerts = _alerts(binding, _MOST_ALERTS)
+    alerts = _fit_alerts(binding, _MOST_ALERTS)
     return alerts + fitted_prompt(beside(alerts, brief), room - size_in_bytes(alerts), size_in_bytes)
 
 
-def _called(brief: Brief, binding: Sequence[Shown], room: int, owed: Collection[str]) -> str | None:
-    """Alerts and brief with a line of `owed`, if need be without other rows and with less of the rest.
+def _fit_follow_up(brief: Brief, binding: Sequence[Shown], room: int, follow_ups: Collection[str]) -> str | None:
+    """Alerts and brief with a line of `follow_ups`, if need be without other rows and with less of the rest.
 
     None if no such line fits.
     """
     text = _alerts_and_brief(brief, binding, room)
-    if not _contains_any(text, owed):
-        alerts = _alerts(binding, _MOST_BESIDE_OWED)
+    if not _contains_any(text, follow_ups):
+        alerts = _fit_alerts(binding, _MOST_BESIDE_FOLLOW_UP)
         state = prompt(narrowed(beside(alerts, brief), ("state",)))
         text = alerts + shortened(state, room - size_in_bytes(alerts), size_in_bytes)
-    return text if _contains_any(text, owed) else None
+    return text if _contains_any(text, follow_ups) else None
 
 
 def _contains_any(text: str, lines: Collection[str]) -> bool:
@@ -74,7 +74,7 @@ def _is_binding(one: Shown) -> bool:
     return one.notice.kind in (Kind.LOCK, Kind.BUG_DEP) or (one.fired and one.notice.kind is not Kind.COURTESY)
 
 
-def _alerts(shown: Sequence[Shown], most: int) -> str:
+def _fit_alerts(shown: Sequence[Shown], most: int) -> str:
     """The alerts block in at most `most` bytes. Some scripts take three bytes a character, so fewer are tried."""
     for characters in range(most, _LEAST_ALERTS, -_STEP):
         text = render_block(shown, characters)

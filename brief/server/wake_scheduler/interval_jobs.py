@@ -33,8 +33,8 @@ class IntervalJobs:
     def __init__(
         self, beat: Callable[[str], Awaitable[None]], faulty: Callable[[str, BaseException | None], None]
     ) -> None:
-        self._beat = beat
-        self._faulty = faulty
+        self._run = beat
+        self._report = faulty
         self._intervals: dict[str, timedelta] = {}
         self._under_way: set[str] = set()
         self._scheduler = AsyncIOScheduler(
@@ -43,19 +43,19 @@ class IntervalJobs:
         self._scheduler.add_listener(self._handle_event)
         self._scheduler.start()
 
-    def next(self, session: str) -> datetime | None:
+    def next_run(self, session: str) -> datetime | None:
         """When the next run of a session is, or None if it has no job."""
         job = self._scheduler.get_job(session)
         return job.next_run_time if job else None
 
-    def place(self, session: str, at: datetime, interval: timedelta) -> None:
+    def place_job(self, session: str, at: datetime, interval: timedelta) -> None:
         """Run the job of a session at `at`, and then once an interval."""
         if self._intervals.get(session) == interval:
             self._scheduler.modify_job(session, next_run_time=at)
             return
         seconds = interval.total_seconds()
         self._scheduler.add_job(
-            self._beat,
+            self._run,
             "interval",
             args=(session,),
             seconds=seconds,
@@ -77,12 +77,12 @@ class IntervalJobs:
         """The interval of a session's job."""
         return self._intervals.get(session)
 
-    def drop(self, session: str) -> None:
+    def drop_job(self, session: str) -> None:
         """Remove the job of a session."""
         if self._intervals.pop(session, None) is not None:
             self._scheduler.remove_job(session)
 
-    def end(self) -> None:
+    def shut_down(self) -> None:
         """Shut the scheduler down."""
         self._scheduler.shutdown(wait=False)
 
@@ -92,4 +92,4 @@ class IntervalJobs:
         elif event.code in _ENDS:
             self._under_way.discard(event.job_id)
         if event.code in _FAULTS:
-            self._faulty(_FAULTS[event.code], getattr(event, "exception", None))
+            self._report(_FAULTS[event.code], getattr(event, "exception", None))

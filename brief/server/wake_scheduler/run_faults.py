@@ -22,13 +22,13 @@ class RunFaults:
         self._last: datetime | None = None
         self._error = ""
 
-    def count(self, entries: Sequence[Entry]) -> None:
+    def count_entries(self, entries: Sequence[Entry]) -> None:
         """Count the wakes that were made up, and the missed ones that they replace."""
         for entry in entries:
             if entry.detail in ("made up", Skip.MISSED):
                 self._add(entry.detail, entry.count)
 
-    def fault(self, kind: str, error: BaseException | None) -> None:
+    def count_fault(self, kind: str, error: BaseException | None) -> None:
         """Count a run that the scheduler `missed`, that was skipped as an `overrun`, or that `failed` with an error."""
         self._add(kind if kind != "missed" else "late", 1)
         if error is not None:
@@ -40,10 +40,10 @@ class RunFaults:
             return ()
         count = self._counts
         said = {
-            f"{_runs(count['made up'])} made up, {count[Skip.MISSED]} skipped": count["made up"],
-            f"{_runs(count['overrun'])} skipped because the previous one was still running": count["overrun"],
-            f"{_runs(count['late'])} missed": count["late"],
-            f"{_runs(count['failed'])} failed, the last with {self._error}": count["failed"],
+            f"{_count_runs(count['made up'])} made up, {count[Skip.MISSED]} skipped": count["made up"],
+            f"{_count_runs(count['overrun'])} skipped because the previous one was still running": count["overrun"],
+            f"{_count_runs(count['late'])} missed": count["late"],
+            f"{_count_runs(count['failed'])} failed, the last with {self._error}": count["failed"],
         }
         return tuple(f"schedule: {sentence}" for sentence, happened in said.items() if happened)
 
@@ -52,5 +52,5 @@ class RunFaults:
         self._last = self._now()
 
 
-def _runs(count: int) -> str:
+def _count_runs(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'}"

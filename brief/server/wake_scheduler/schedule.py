@@ -19,9 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from brief.core.model.errors import MajordomusError
-from brief.core.wakes.rules import NOTHING, QueueWake, Rules, remaining, verdict
+from brief.core.wakes.rules import NOTHING, QueueWake, Rules, decide_wake, time_left
 from brief.core.wakes.state import Entry, Prompt, WakeState, restart_interval, run_schedule, unchanged
-from brief.handlers.waking import composed_wake, rules_in, unwritten_wake, why_untrusted
+from brief.handlers.waking import compose_wake, rules_in, uncomposed_wake, why_untrusted
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -30,7 +30,7 @@ from brief.support.schedule_clock import minute
 if TYPE_CHECKING:
     from brief.server.wake_scheduler.interval_jobs import IntervalJobs
 
-LOOKS_A_MINUTE = 6
+CHECKS_A_MINUTE = 6
 """How often the schedule checks its jobs."""
 
 MOST_AT_ONCE = 4
@@ -69,51 +69,51 @@ class Schedule:
                     await self.place_jobs()
                 except Exception:
                     log.exception("the schedule could not check its jobs; it tries again")
-                await asyncio.sleep(minute().total_seconds() / LOOKS_A_MINUTE)
+                await asyncio.sleep(minute().total_seconds() / CHECKS_A_MINUTE)
         finally:
             self.end()
 
     def end(self) -> None:
         """Stop all jobs."""
         if self._jobs is not None:
-            self._jobs.end()
+            self._jobs.shut_down()
             self._jobs = None
 
     async def place_jobs(self) -> None:
         """Give every session that is to be woken a job at the right time, and remove all other jobs."""
-        plans = await in_thread(self._plans)
+        plans = await in_thread(self._make_plans)
         if self._jobs is None:
             if not plans:
                 return
-            self._jobs = await _create_jobs(self.beat, self._faults.fault)
+            self._jobs = await _create_jobs(self.run_session, self._faults.count_fault)
         for session in self._jobs.sessions() - plans.keys():
-            self._jobs.drop(session)
+            self._jobs.drop_job(session)
         for session, plan in plans.items():
             if not self._jobs.is_under_way(session):
-                self._place(self._jobs, session, plan)
+                self._place_job(self._jobs, session, plan)
 
-    def _place(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
+    def _place_job(self, jobs: IntervalJobs, session: str, plan: _Plan) -> None:
         now = self._wakes.instant(self._service.now())
-        is_due = isinstance(verdict(plan.wake_state.cadence, plan.rules, now, plan.follow_up_due), QueueWake)
-        left = NOTHING if is_due else remaining(plan.wake_state.anchor, plan.rules.interval, now)
-        placed = jobs.next(session)
+        is_due = isinstance(decide_wake(plan.wake_state.cadence, plan.rules, now, plan.follow_up_due), QueueWake)
+        left = NOTHING if is_due else time_left(plan.wake_state.anchor, plan.rules.interval, now)
+        placed = jobs.next_run(session)
         is_in_place = placed is not None and abs(placed - now.wall - left) <= TOLERANCE and left > NOTHING
         if not is_in_place or jobs.interval(session) != plan.rules.interval:
-            jobs.place(session, now.wall + left, plan.rules.interval)
+            jobs.place_job(session, now.wall + left, plan.rules.interval)
 
-    def _plans(self) -> dict[str, _Plan]:
+    def _make_plans(self) -> dict[str, _Plan]:
         """The open sessions to be woken. A session whose switch was off starts a new interval once it is on."""
-        rules, wake_states = self._rules(), self._wakes.open()
+        rules, wake_states = self._list_rules(), self._wakes.open()
         on = {session: each for session, each in rules.items() if each.on}
         for session in rules.keys() - on.keys() - self._off:
             self._restart_interval(session, known=session in wake_states)
         for session in self._off & on.keys():
             self._restart_interval(session, known=True)
         self._off = rules.keys() - on.keys()
-        plans = {session: self._plan(session, each, wake_states) for session, each in on.items()}
+        plans = {session: self._make_plan(session, each, wake_states) for session, each in on.items()}
         return {session: plan for session, plan in plans.items() if plan is not None}
 
-    def _plan(self, session: str, rules: Rules, wake_states: dict[str, WakeState]) -> _Plan | None:
+    def _make_plan(self, session: str, rules: Rules, wake_states: dict[str, WakeState]) -> _Plan | None:
         """Plan the wakes of a session. None if their state cannot be read, which `wake list` reports."""
         with contextlib.suppress(MajordomusError):
             return _Plan(rules, self._wake_state(session, wake_states), self._follow_up_due(session))
@@ -130,13 +130,13 @@ class Schedule:
             return wake_state
         return self._wakes.change(session, self._service.now(), unchanged)[0]
 
-    def _rules(self) -> dict[str, Rules]:
+    def _list_rules(self) -> dict[str, Rules]:
         """The rules of every open session, except those whose checkout cannot be accessed."""
         checkouts: dict[str, Rules | None] = {}
         found: dict[str, Rules] = {}
         for one in self._service.board.open_episodes():
             if one.episode.checkout not in checkouts:
-                checkouts[one.episode.checkout] = self._rules_in(one.episode.checkout)
+                checkouts[one.episode.checkout] = self._read_rules(one.episode.checkout)
             rules = checkouts[one.episode.checkout]
             if rules is not None:
                 found[one.episode.id] = self._as_trusted(rules, one.episode.id)
@@ -145,7 +145,7 @@ class Schedule:
     def _as_trusted(self, rules: Rules, session: str) -> Rules:
         return replace(rules, on=False) if rules.on and why_untrusted(self._service, session) else rules
 
-    def _rules_in(self, checkout: str) -> Rules | None:
+    def _read_rules(self, checkout: str) -> Rules | None:
         with contextlib.suppress(MajordomusError):
             return rules_in(self._service, checkout)
         return None
@@ -159,7 +159,7 @@ class Schedule:
 
     # ------------------------------------------------------------ one run
 
-    async def beat(self, session: str) -> None:
+    async def run_session(self, session: str) -> None:
         """Do what is due for one session, at most four sessions at a time."""
         async with self._turns:
             await self._run_due(session)
@@ -168,7 +168,7 @@ class Schedule:
         checkout = await self._apply_rules(session, None)
         if checkout is not None:  # only the composed prompt shows whether the session is woken at all
             request = await in_thread(lambda: self._service.request_context(checkout, session))
-            await self._apply_rules(session, await composed_wake(self._service, request))
+            await self._apply_rules(session, await compose_wake(self._service, request))
 
     async def _apply_rules(self, session: str, composed: Prompt | None) -> str | None:
         """Do what is due by the present rules, even if they changed while the prompt was composed.
@@ -176,7 +176,7 @@ class Schedule:
         Returns the session's checkout if a wake is due whose prompt must be composed first, else None.
         """
         checkout, entries = await in_thread(lambda: self._run_schedule(session, composed))
-        self._faults.count(entries)
+        self._faults.count_entries(entries)
         return checkout
 
     def _run_schedule(self, session: str, composed: Prompt | None) -> tuple[str | None, tuple[Entry, ...]]:
@@ -186,12 +186,12 @@ class Schedule:
         checkout, moment = known.episode.checkout, self._service.now()
         rules, now = self._as_trusted(rules_in(self._service, checkout), session), self._wakes.instant(moment)
         follow_up_due = self._follow_up_due(session)
-        prompt = composed if composed is not None or rules.changed else unwritten_wake(moment)
+        prompt = composed if composed is not None or rules.changed else uncomposed_wake(moment)
         wake_state, entries = self._wakes.change(
             session, moment, lambda wake_state: run_schedule(wake_state, rules, now, prompt, follow_up_due)
         )
         return checkout if isinstance(
-            verdict(wake_state.cadence, rules, now, follow_up_due), QueueWake
+            decide_wake(wake_state.cadence, rules, now, follow_up_due), QueueWake
         ) else None, entries
 
 

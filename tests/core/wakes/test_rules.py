@@ -22,16 +22,16 @@ from brief.core.wakes.rules import (
     SkipWakes,
     WakeStatus,
     count_due,
-    elapsed,
+    decide_wake,
+    is_brief_due,
     is_follow_up_due,
     is_news,
-    is_owed_with_prompt,
     may_be_handed_out,
-    remaining,
-    rules,
+    rules_of_policy,
     settle_anchor,
     skip_due_intervals,
-    verdict,
+    time_left,
+    time_since,
     wake_status,
 )
 from samples import NOW
@@ -60,14 +60,14 @@ def test_nothing_is_due_before_an_interval() -> None:
     """A wake is due a whole interval after the last brief, and not a second sooner."""
     assert count_due(ANCHOR, INTERVAL, after(INTERVAL - timedelta(seconds=1))) == 0
     assert count_due(ANCHOR, INTERVAL, after(INTERVAL)) == 1
-    assert remaining(ANCHOR, INTERVAL, after(7 * MINUTE)) == 13 * MINUTE
+    assert time_left(ANCHOR, INTERVAL, after(7 * MINUTE)) == 13 * MINUTE
 
 
 @pytest.mark.parametrize("back", [HOUR, DAY])
 def test_clock_set_back_stalls_nothing(back: timedelta) -> None:
     """R2: a wall clock that is set back by an hour or a day changes nothing of when the next wake is due."""
     now = after(5 * MINUTE, -back)
-    assert remaining(ANCHOR, INTERVAL, now) == 15 * MINUTE
+    assert time_left(ANCHOR, INTERVAL, now) == 15 * MINUTE
     assert count_due(ANCHOR, INTERVAL, after(INTERVAL, -back)) == 1
 
 
@@ -75,17 +75,17 @@ def test_clock_set_back_stalls_nothing(back: timedelta) -> None:
 def test_jump_forward_wakes_once(forward: timedelta) -> None:
     """R1: after a sleep, or a clock set forward, one wake is due, the others are counted, and the next is an interval off."""
     now = after(5 * MINUTE, forward)
-    found = verdict(CADENCE, RULES, now)
+    found = decide_wake(CADENCE, RULES, now)
     assert found == QueueWake((forward + 5 * MINUTE) // INTERVAL - 1)
-    assert verdict(replace(CADENCE, anchor=now), RULES, now) is None
-    assert remaining(now, INTERVAL, now) == INTERVAL
+    assert decide_wake(replace(CADENCE, anchor=now), RULES, now) is None
+    assert time_left(now, INTERVAL, now) == INTERVAL
 
 
 def test_anchor_of_another_process() -> None:
     """R3: an anchor that another process stored counts by the wall clock, so a restart keeps the cadence."""
     stored = Instant(NOW)
     now = Instant(NOW + 7 * MINUTE, 3.0)
-    assert remaining(stored, INTERVAL, now) == 13 * MINUTE
+    assert time_left(stored, INTERVAL, now) == 13 * MINUTE
     here = settle_anchor(stored, now)
     assert here == Instant(NOW, 3.0 - 7 * 60)
     assert settle_anchor(here, Instant(NOW + HOUR, 9.0)) is here
@@ -94,7 +94,7 @@ def test_anchor_of_another_process() -> None:
 def test_anchor_ahead_of_the_clock() -> None:
     """A clock that was set back while no server ran stalls the next wake for one interval, and not for longer."""
     now = Instant(NOW - DAY, 3.0)
-    assert remaining(Instant(NOW), INTERVAL, now) == INTERVAL
+    assert time_left(Instant(NOW), INTERVAL, now) == INTERVAL
     assert settle_anchor(Instant(NOW), now) == now
 
 
@@ -107,8 +107,8 @@ def test_beat_is_kept() -> None:
 def test_never_longer_than_an_interval(span: timedelta, set_by: timedelta, interval: timedelta) -> None:
     """However a clock is set, the next wake is due within one interval."""
     now = after(span, set_by)
-    assert NOTHING <= remaining(ANCHOR, interval, now) <= interval
-    assert elapsed(ANCHOR, now) >= span - timedelta(microseconds=1)
+    assert NOTHING <= time_left(ANCHOR, interval, now) <= interval
+    assert time_since(ANCHOR, now) >= span - timedelta(microseconds=1)
 
 
 @given(span=spans, set_by=settings_of_clock, then=settings_of_clock, interval=intervals)
@@ -130,7 +130,7 @@ def test_one_wake_an_interval(events: list[tuple[timedelta, bool]], interval: ti
         now = after(spent)
         anchor = settle_anchor(Instant(anchor.wall) if is_restart else anchor, now)
         if isinstance(
-            verdict(Cadence(anchor), Rules(on=True, interval=interval, limit=0, changed=False), now), QueueWake
+            decide_wake(Cadence(anchor), Rules(on=True, interval=interval, limit=0, changed=False), now), QueueWake
         ):
             wakes.append(spent)
             anchor = now
@@ -170,7 +170,7 @@ def test_what_keeps_a_session_from_being_woken(fields: dict[str, bool | int], on
     """Off, paused, stopped by Esc and at the limit nobody is woken, and the first reason that a person must change is told."""
     cadence = replace(CADENCE, **fields)
     assert wake_status(cadence, replace(RULES, on=on)) is stands
-    found = verdict(cadence, replace(RULES, on=on), after(INTERVAL))
+    found = decide_wake(cadence, replace(RULES, on=on), after(INTERVAL))
     if stands is WakeStatus.ON:
         assert found == QueueWake(0)
     elif stands is WakeStatus.OFF:
@@ -186,7 +186,7 @@ def test_no_limit() -> None:
 
 def test_never_a_second_while_one_waits() -> None:
     """What is due while a prompt waits is passed over and counted."""
-    assert verdict(replace(CADENCE, waiting=True), RULES, after(INTERVAL)) == SkipWakes(Skip.WAITING, 1)
+    assert decide_wake(replace(CADENCE, waiting=True), RULES, after(INTERVAL)) == SkipWakes(Skip.WAITING, 1)
 
 
 def test_only_what_changed() -> None:
@@ -211,7 +211,7 @@ def test_what_goes_with_a_prompt(*, briefed: bool, span: timedelta, on: bool, wa
     """The first prompt carries the brief, and while the switch is on one an interval, and what waits anyhow."""
     cadence = replace(CADENCE, waiting=waiting)
     told: datetime | None = NOW if briefed else None
-    assert is_owed_with_prompt(cadence, replace(RULES, on=on), after(span), told) is owed
+    assert is_brief_due(cadence, replace(RULES, on=on), after(span), told) is owed
 
 
 @pytest.mark.parametrize("state", EpisodeState)
@@ -224,9 +224,9 @@ def test_who_is_interrupted(state: EpisodeState, *, draft: bool) -> None:
 def test_rules_of_a_policy() -> None:
     """The rules are the policy's, in minutes of the given length."""
     session = {"brief_on_interval": True, "brief_interval_minutes": 5, "brief_when": "changed", "wake_limit": 3}
-    made = rules(from_plain(Settings, {"session": session}), timedelta(seconds=2))
+    made = rules_of_policy(from_plain(Settings, {"session": session}), timedelta(seconds=2))
     assert made == Rules(on=True, interval=timedelta(seconds=10), limit=3, changed=True)
-    assert not rules(Settings(), MINUTE).on
+    assert not rules_of_policy(Settings(), MINUTE).on
 
 
 def test_called_once() -> None:

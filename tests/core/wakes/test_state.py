@@ -87,7 +87,7 @@ def test_second_while_one_waits() -> None:
 
 def test_unchanged_facts() -> None:
     """Under `changed` a session that has the facts is not woken for them, and that is counted."""
-    wake_state = replace(FRESH, told="f")
+    wake_state = replace(FRESH, facts_read="f")
     rules = replace(RULES, changed=True)
     change = run_schedule(wake_state, rules, at(20), PROMPT)
     assert counted(change) == [("skipped", "unchanged", 1)]
@@ -118,14 +118,14 @@ def test_switched_off_and_on() -> None:
 def test_submitted() -> None:
     """What was submitted is delivered: the next is due an interval later, the facts are told, the bytes counted."""
     change = record_outcome(handed_out(), "p", "submitted", at(25))
-    assert change[0] == replace(FRESH, anchor=at(25), unprompted=1, briefed=at(25).wall, told="f")
+    assert change[0] == replace(FRESH, anchor=at(25), unprompted=1, briefed=at(25).wall, facts_read="f")
     assert change[1] == (Entry("wake", "submitted"), Entry("injected", "wake", size=8))
 
 
 def test_nothing_is_delivered_before_its_outcome() -> None:
     """A prompt that was handed out is neither told nor counted as a wake."""
     wake_state = handed_out()
-    assert (wake_state.briefed, wake_state.told, wake_state.unprompted) == (None, None, 0)
+    assert (wake_state.briefed, wake_state.facts_read, wake_state.unprompted) == (None, None, 0)
 
 
 def test_dropped() -> None:
@@ -245,14 +245,14 @@ def test_brief_by_another_carrier() -> None:
     """A brief that came with a person's prompt empties the outbox, and the next wake is due an interval later."""
     waiting = run_schedule(FRESH, RULES, at(20), PROMPT)[0]
     change = record_brief(waiting, "mod", 900, "g", at(25))
-    assert change[0] == replace(FRESH, anchor=at(25), briefed=at(25).wall, told="g")
+    assert change[0] == replace(FRESH, anchor=at(25), briefed=at(25).wall, facts_read="g")
     assert change[1] == (Entry("wake", "withdrawn: the brief came otherwise"), Entry("injected", "mod", size=900))
 
 
 @pytest.mark.parametrize(("changed", "wakes", "skips"), [(True, 0, 72), (False, 12, 60)])
 def test_a_day_of_a_still_repository(changed: bool, wakes: int, skips: int) -> None:
     """In 24 hours `changed` wakes nobody and counts 72 skips; `always` wakes up to the limit."""
-    rules, wake_state, told = replace(RULES, changed=changed), replace(FRESH, told="f"), [0, 0]
+    rules, wake_state, told = replace(RULES, changed=changed), replace(FRESH, facts_read="f"), [0, 0]
     for minutes in range(1, 24 * 60 + 1):
         wake_state, entries = run_schedule(wake_state, rules, at(minutes), PROMPT)
         told[1] += sum(entry.count for entry in entries if entry.kind == "skipped")

@@ -16,9 +16,9 @@ from brief.core.wakes.rules import (
     Rules,
     WakeStatus,
     count_due,
+    decide_wake,
     may_be_handed_out,
     settle_anchor,
-    verdict,
     wake_status,
 )
 from brief.core.wakes.state import (
@@ -143,8 +143,8 @@ class Session(RuleBasedStateMachine):
     def beat(self, facts: str) -> None:
         """The schedule looks whether something is due; what is due is done with."""
         self.happens(run_schedule(self.known(), self.policy, self.now, None))
-        if isinstance(verdict(self.wake_state.cadence, self.policy, self.now), QueueWake):
-            told, prompt = self.wake_state.told, self.prompt(facts)
+        if isinstance(decide_wake(self.wake_state.cadence, self.policy, self.now), QueueWake):
+            told, prompt = self.wake_state.facts_read, self.prompt(facts)
             self.happens(run_schedule(self.known(), self.policy, self.now, prompt))
             if self.wake_state.prompt is prompt:
                 assert not (self.policy.changed and facts == told)

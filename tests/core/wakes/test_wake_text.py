@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from brief.core.model.brief import Row, Section
 from brief.core.model.level import Level
 from brief.core.notices.notice import Notice
-from brief.core.wakes.wake_text import CALL, FIRST, MOST_BYTES, REQUEST, wake_text
+from brief.core.wakes.wake_text import FIRST, MOST_BYTES, REQUEST, RESUME, wake_text
 from brief.fastpath.hook import WAKE_OPENS
 from notice_helpers import notice, shown
 from samples import brief, rows, section
@@ -99,7 +99,7 @@ def test_what_is_owed_stands_in_it(line: str, locks: list[Notice]) -> None:
     text = wake_text(brief(owed, others), shown(*locks), [line])
     assert line in text
     assert ("[alerts]" in text) == bool(locks)
-    assert text.endswith(CALL)
+    assert text.endswith(RESUME)
     assert len(text.encode()) <= MOST_BYTES
 
 
