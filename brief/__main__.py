@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from brief.fastpath.main import run
+from brief.fastpath.main import expand, run
 from brief.fastpath.output import FAILED, print_error_line, stop_output
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command with the words of this process; the exit code tells how it went."""
-    words = sys.argv[1:]
+    words = expand(sys.argv[1:])
     if words[:2] == ["hook", "wake"]:
         from brief.fastpath.waiting import scope_of, wait  # noqa: PLC0415 - nothing else needs it
 

@@ -23,9 +23,10 @@ COMMANDS: tuple[Command, ...] = (
         (
             ("--session", {"help": "id of the episode (default: CLAUDE_CODE_SESSION_ID, if set)", "metavar": "ID"}),
             ("--format", {"help": "output format: text for a person, json, prompt for a model, or line for the one-line brief", "choices": ("text", "json", "prompt", "line"), "default": "text"}),
-            ("--section", {"help": "show the rows of this section only; may be repeated (state, peers, mesh, integration, derive, alerts)", "action": "append", "choices": ("state", "peers", "mesh", "integration", "derive", "alerts"), "metavar": "SECTION"}),
+            ("--section", {"help": "show this section only; may be repeated (state, peers, mesh, integration, derive, alerts)", "action": "append", "choices": ("state", "peers", "mesh", "integration", "derive", "alerts"), "metavar": "SECTION"}),
             ("--budget", {"help": "leave out rows so that the brief fits into this many bytes", "type": int, "metavar": "BYTES"}),
             ("--width", {"help": "wrap lines between words, and cut the one-line brief, at this many columns", "type": int, "metavar": "COLUMNS"}),
+            ("--verbose", {"action": "store_true", "default": None, "help": "also show, as text, the process, epoch and version of the server that composed it"}),
             ROOT,
             ("--line", {"dest": "format", "action": "store_const", "const": "line", "help": "print only the one-line brief"}),
             ("--strict", {"action": "store_true", "help": "exit 10 if not everything was read"}),

@@ -27,6 +27,7 @@ from brief.fastpath.locate import Located
 from brief.fastpath.main import terminal_columns, unanswered
 from brief.fastpath.output import print_error_line
 from brief.handlers.inputs import OwnersOwn, Path, Positional, RefusedInputError, read_input
+from brief.handlers.session_argument import with_whole_session
 from brief.server.ensure import Ensured, ensure
 from brief.support.state_folder import refuse_unproven
 
@@ -164,6 +165,7 @@ def _alone(capability: Capability, here: Located, asked: dict[str, Any], absence
         refuse_unproven(leases.state_dir(here.common_dir))
 
     async def answer() -> Wire:
-        return await capability.handler(offline_service(here, absence), read_input(capability.input, asked))
+        service = offline_service(here, absence)
+        return await capability.handler(service, with_whole_session(service, read_input(capability.input, asked)))
 
     return asyncio.run(answer())

@@ -26,6 +26,7 @@ COMMANDS: dict[str, Entry] = {
             "--section": ("section", ("state", "peers", "mesh", "integration", "derive", "alerts"), True),
             "--budget": ("budget", "int", False),
             "--width": ("width", "int", False),
+            "--verbose": ("verbose", "flag", False),
         },
     ),
     "queue show": (

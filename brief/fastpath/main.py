@@ -30,6 +30,32 @@ The whole command explains such a fault, or finds another server.
 """
 
 
+DEFAULT_ACTIONS = {
+    "peers": "list",
+    "episode": "list",
+    "task": "show",
+    "queue": "show",
+    "derive": "status",
+    "lock": "status",
+    "alerts": "list",
+    "wake": "list",
+}
+"""What a group does without an action: it shows what there is."""
+
+
+def expand(words: list[str]) -> list[str]:
+    """The words of a command in full: `lock` is `lock status`, `help lock` is `lock --help`, `mesh` is its section."""
+    if not words:
+        return words
+    first, *rest = words
+    if first == "help":
+        return [*rest, "--help"]
+    is_bare = not rest or (rest[0].startswith("-") and rest[0] not in ("-h", "--help"))
+    if first == "mesh" and is_bare:
+        return ["brief", "--section", "mesh", *rest]
+    return [first, DEFAULT_ACTIONS[first], *rest] if first in DEFAULT_ACTIONS and is_bare else words
+
+
 def run(
     words: list[str], meanwhile: Callable[[], object] | None = None, accept: Callable[[str, str], bool] | None = None
 ) -> int | None:

@@ -13,11 +13,12 @@ from brief.core.model.wire import Wire
 from brief.core.notices.notice import Audience, Kind
 from brief.core.notices.visibility import Expired, Hidden, Shown, Verdict, decide_visibility
 from brief.core.sessions.life import Life
+from brief.core.text.abbreviation import whole_name
 from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.inputs import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.handlers.locks import release_of_gone
-from brief.notices.finding import content, find
+from brief.notices.finding import LEAST_LETTERS, content, find
 from brief.request import RequestContext
 from brief.sections.alerts import compose_alerts, lock_owners, read_visibility
 from brief.service import RepositoryService
@@ -133,7 +134,9 @@ def request_for(service: RepositoryService, asked: AlertsInputs) -> RequestConte
 def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
     found = read_visibility(service.context, request_for(service, asked).query)
     verdicts: tuple[Verdict, ...] = (*found.shown, *found.hidden, *found.expired)
-    named = [verdict for verdict in verdicts if verdict.notice.slug == asked.slug]
+    slugs = (one.notice.slug for one in verdicts if asked.owner or one.notice.audience is not Audience.OWNER)
+    slug = whole_name(asked.slug, slugs, LEAST_LETTERS, "notices")
+    named = [verdict for verdict in verdicts if verdict.notice.slug == slug]
     if len(named) > 1:
         raise UsageError(
             f"{len(named)} notices in different folders are called {clean(asked.slug)}; rename one of them"

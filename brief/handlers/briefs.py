@@ -33,7 +33,7 @@ class BriefInputs(SessionInputs, frozen=True, kw_only=True):
     ] = "json"
     section: Annotated[
         tuple[SectionName, ...],
-        Meta(max_length=len(SECTIONS), description="show the rows of this section only; may be repeated"),
+        Meta(max_length=len(SECTIONS), description="show this section only; may be repeated"),
     ] = ()
     budget: (
         Annotated[
@@ -52,6 +52,9 @@ class BriefInputs(SessionInputs, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    verbose: Annotated[
+        bool, Meta(description="also show, as text, the process, epoch and version of the server that composed it")
+    ] = False
     local: Annotated[bool, Meta(description="answer from this server alone and ask no other")] = False
 
 
@@ -59,7 +62,7 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     """Compose a brief, or take it from the cache, and render it. Callers within the same second share the rendering."""
     await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
-    form = (asked.format, asked.section, asked.budget, asked.width)
+    form = (asked.format, asked.section, asked.budget, asked.width, asked.verbose)
     body = kept.rendered(form, lambda: _rendered(kept.value, asked))
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
@@ -99,7 +102,10 @@ def _line(brief: Brief, columns: int | None) -> str:
 def _form(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "json":
         return json_document(brief)
-    text = prompt(brief) if asked.format == "prompt" else page(brief, asked.width)
+    if asked.format == "prompt":
+        text = prompt(brief)
+    else:
+        text = page(brief, asked.width, sections=asked.section, verbose=asked.verbose)
     return text.encode("utf-8", "backslashreplace")
 
 

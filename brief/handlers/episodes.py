@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -29,6 +29,8 @@ UNKNOWN_PROVIDER = "unknown"
 
 class OpenInputs(SessionInputs, frozen=True, kw_only=True):
     """The episode to open."""
+
+    may_abbreviate_session: ClassVar[bool] = False
 
     provider: Annotated[
         str,

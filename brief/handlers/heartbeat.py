@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 
 class ClientInputs(Inputs, frozen=True, kw_only=True):
     """A session that a mod serves, and its client."""
+
+    may_abbreviate_session: ClassVar[bool] = False
 
     session: Annotated[str, Meta(min_length=1, max_length=200, description="id of the session")]
     provider: Annotated[str, Meta(max_length=40, description="coding agent that runs the session")] = "claude-code"
@@ -84,6 +86,8 @@ class HeartbeatAnswer(Wire, frozen=True):
 
 class OutcomeInputs(Inputs, frozen=True, kw_only=True):
     """The outcome of a prompt that a heartbeat handed out."""
+
+    may_abbreviate_session: ClassVar[bool] = False
 
     session: Annotated[str, Meta(min_length=1, max_length=200, description="id of the session")]
     prompt: Annotated[str, Meta(min_length=1, max_length=200, description="id of the prompt")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -26,6 +26,8 @@ from brief.support.daemon_threads import in_thread
 
 class HookInputs(SessionInputs, frozen=True, kw_only=True):
     """An event of a session, as its client reports it."""
+
+    may_abbreviate_session: ClassVar[bool] = False
 
     event: Annotated[
         Literal["session-start", "user-prompt-submit", "stop", "session-end"],

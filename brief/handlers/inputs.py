@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, ValidationError
@@ -23,6 +23,9 @@ class Positional:
 
 class Inputs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The input of a capability: closed, so that an unknown name is refused and never ignored."""
+
+    may_abbreviate_session: ClassVar[bool] = True
+    """Whether a session may be named by its first letters. Not where a client reports one, or where one is opened."""
 
     root: Annotated[
         str, Meta(description="any folder in the checkout to use (default: the server's primary checkout)")

@@ -25,6 +25,7 @@ from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.locking import Held, IsHeld, Placed, Request, held_locks, place, release
 from brief.request import RequestContext
 from brief.sections.alerts import lock_owners, unread_folders
+from brief.sections.context import own_episode
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -119,7 +120,9 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
         days, _, _ = zone(request.query.settings)
         is_in_force = _held_test(service, request, owner)
-        placed = place(request.notice_folders, _request(asked), service.now(), is_in_force, days)
+        own = own_episode(service.context, request.query)
+        session = asked.session or (own.episode.id if own is not None else "")
+        placed = place(request.notice_folders, _request(asked, session), service.now(), is_in_force, days)
         if isinstance(placed, Placed):
             return _one(
                 "placed",
@@ -128,7 +131,7 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
                 placed.path,
                 _list_unread(placed.unread, request),
             )
-        if placed.is_of(asked.session):
+        if placed.is_of(session or None):
             did = "extended" if placed.is_extended else "held already"
             return _one(did, placed.component, placed.notice, placed.path)
         raise ConflictError(_describe_holder(placed, owner))
@@ -178,11 +181,11 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     return await in_thread(work)
 
 
-def _request(asked: PlaceInputs) -> Request:
+def _request(asked: PlaceInputs, session: str) -> Request:
     ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
     return Request(
         component=asked.component,
-        session_id=asked.session or "",
+        session_id=session,
         title=asked.title,
         body=ended(asked.body),
         ttl=ttl,

@@ -9,10 +9,14 @@ from msgspec import Struct
 
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
+from brief.core.text.abbreviation import whole_name
 from brief.core.text.sanitize import clean, wire
 from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
+
+LEAST_LETTERS = 3
+"""The fewest letters that may stand for a slug."""
 
 
 class Found(Struct, frozen=True):
@@ -23,10 +27,17 @@ class Found(Struct, frozen=True):
 
 
 def find(folders: Sequence[str], name: str) -> Found:
-    """The notice that a slug or path names. Raises NotFoundError, or ConflictError if there are several."""
+    """The notice that a slug, its first letters or a path names. Raises NotFoundError, ConflictError or UsageError."""
     found = [Found(folder, file) for folder in folders if (file := _named(folder, name)) is not None]
     if not found:
-        raise NotFoundError(_not_found([list_folder(folder) for folder in folders], name))
+        listed = [list_folder(folder) for folder in folders]
+        # Some may be for the owner alone, and a model may be asking.
+        whole = whole_name(
+            name, (file.slug for folder in listed for file in folder.files), LEAST_LETTERS, "notices", is_secret=True
+        )
+        if whole == name:
+            raise NotFoundError(_not_found(listed, name))
+        return find(folders, whole)
     if len(found) > 1:
         places = " and ".join(wire(each.file.path) for each in found)
         raise ConflictError(f"{clean(name)} may be {places}; give the path of the one you mean")

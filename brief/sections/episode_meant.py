@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from brief.core.model.errors import UsageError
 from brief.core.text.sanitize import clean
-from brief.sections.context import SectionContext, SectionQuery, Sessions, own_episode
+from brief.sections.context import SectionContext, SectionQuery, own_episode
 
 _MOST_NAMED = 5
 """The most candidate episodes that an error names."""
-
-_LEAST_LETTERS = 6
-"""The fewest letters that may abbreviate an episode id."""
 
 
 def episode_meant(context: SectionContext, query: SectionQuery) -> str:
     """The id of the episode that a command is about. Raises UsageError if that is not clear."""
     if query.session is not None:
-        return _whole(context.sessions, query.session)
+        return query.session
     own = own_episode(context, query)
     if own is not None:
         return own.episode.id
@@ -26,11 +23,3 @@ def episode_meant(context: SectionContext, query: SectionQuery) -> str:
         named = ", ".join(here[:_MOST_NAMED]) + (" ..." if len(here) > _MOST_NAMED else "")
         raise UsageError(f"{len(here)} episodes are open {where}: {named}")
     raise UsageError(f"no episode is open {where}, or open one with majordomus episode open")
-
-
-def _whole(sessions: Sessions, session: str) -> str:
-    """The id of the only open episode that begins with these letters, as lists show them, else the id as given."""
-    if len(session) < _LEAST_LETTERS or sessions.find_open(session) is not None:
-        return session
-    found = [one.episode.id for one in sessions.open_episodes() if one.episode.id.startswith(session)]
-    return found[0] if len(found) == 1 else session

@@ -25,6 +25,7 @@ from brief.core.model.fields import fields_of
 from brief.core.model.wire import Wire
 from brief.core.text.wrap import wrapped
 from brief.handlers.inputs import Inputs, RefusedInputError, read_input
+from brief.handlers.session_argument import with_whole_session
 from brief.server.envelope import Envelope
 from brief.server.holder import Holder
 from brief.server.openapi import openapi
@@ -109,7 +110,7 @@ class Application:
 
     async def _answer(self, request: Request, capability: Capability) -> Response:
         given, form = await _read_call(request, capability)
-        asked = _check_input(request, capability, given)
+        asked = with_whole_session(self.service, _check_input(request, capability, given))
         if capability.kind == "command":
             self.holder.refuse_if_superseded()
             self.holder.refuse_if_ending()

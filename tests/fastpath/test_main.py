@@ -85,7 +85,7 @@ def test_body_without_a_line_end(lab: Lab, capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr().out == "[1]\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--root=.",), ("--section=peers", "--session=s")], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("--root=.",), ("--verbose", "--session=s")], ids=" ".join)
 def test_terminal_width(served: Lab, options: tuple[str, ...]) -> None:
     """In a terminal no line is wider than it, whoever composed the brief, and what is too wide goes on below."""
     printed = in_terminal(served, "brief", *options, columns=60)

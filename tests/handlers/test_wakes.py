@@ -13,7 +13,8 @@ from brief.core.model.errors import ConflictError, NotFoundError
 from brief.core.model.section_data import EpisodeState
 from brief.core.wakes.state import Prompt
 from brief.handlers import outbox
-from brief.handlers.wakes import paused_text, resumed_text, wakes_text
+from brief.handlers.session_argument import with_whole_session
+from brief.handlers.wakes import PauseInputs, paused_text, resumed_text, wakes_text
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.sessions.database import Database
@@ -97,7 +98,8 @@ def test_wake_that_nobody_would_take(place: Woken) -> None:
 
 def test_session_by_its_first_letters(place: Woken) -> None:
     """The letters that lists show stand for the whole id where they mean one open session, and for themselves where not."""
-    told = place.pause(session=BOB[:8])
+    asked = with_whole_session(place.service, PauseInputs(session=BOB[:8]))
+    told = place.pause(session=asked.session)
     assert (told.meant, statuses(place)) == (BOB, {ANN: "on", BOB: "paused"})
     assert wakes_text(told).count("\n") == 1
     for letters in (BOB[:5], "1"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import StateData
@@ -13,13 +15,19 @@ _STATUS_CELLS = len(Status.UNDECLARED)
 _INDENT = " " * (len("integration") + 2)
 
 
-def page(brief: Brief, columns: int | None = None) -> str:
-    """The whole brief, section by section. With `columns`, lines are wrapped at that many cells."""
-    lines = [brief.line, "", *_head(brief), ""]
-    for section in brief.sections:
-        lines += section_lines(section)
-    lines += ["", *(f"note: {note}" for note in brief.notes), _closing(brief)]
-    return _broken(lines, columns)
+def page(brief: Brief, columns: int | None = None, *, sections: Collection[str] = (), verbose: bool = False) -> str:
+    """The whole brief, section by section, or only the named `sections`. With `columns`, lines are wrapped at that many cells.
+
+    `verbose` adds the process, epoch and version of whoever composed it.
+    """
+    chosen = [section for section in brief.sections if not sections or section.name in sections]
+    body = [line for section in chosen for line in section_lines(section)]
+    if sections:
+        return _broken(body, columns)
+    notes = [*(f"note: {note}" for note in brief.notes), *_closing(brief)]
+    return _broken(
+        [brief.line, "", *_head(brief, verbose=verbose), "", *body, *([""] if notes else []), *notes], columns
+    )
 
 
 def section_page(section: Section, columns: int | None = None) -> str:
@@ -60,10 +68,10 @@ def _mark(level: Level) -> str:
     return "- " if level is Level.NORMAL else f"▲ {level} "
 
 
-def _head(brief: Brief) -> list[str]:
+def _head(brief: Brief, *, verbose: bool) -> list[str]:
     return [
         f"{clean(brief.repository.root, 400)}  {where(brief)}",
-        _composer(brief.answered_by),
+        *_composer(brief.answered_by, verbose=verbose),
         *_policy(brief),
         _rhythm(brief),
     ]
@@ -92,11 +100,13 @@ def _rhythm(brief: Brief) -> str:
     return f"The policy asks for a brief {often(brief.interval_minutes)}; majordomus wake list shows which sessions get it."
 
 
-def _composer(by: AnsweredBy) -> str:
+def _composer(by: AnsweredBy, *, verbose: bool) -> list[str]:
+    """Who composed the brief, if that is not simply the server."""
+    which = f" (pid {by.pid}, epoch {by.epoch}, version {by.version})" if verbose else ""
     if by.kind == "lease-holder":
-        return f"composed by the server of this repository (pid {by.pid}, epoch {by.epoch}, version {by.version})"
-    who = f"a superseded server (pid {by.pid}, epoch {by.epoch})" if by.kind == "superseded" else "this command alone"
-    return f"composed by {who}: {clean(by.reason or '', 400)}"
+        return [f"composed by the server of this repository{which}"] if verbose else []
+    who = f"a superseded server{which}" if by.kind == "superseded" else "this command alone"
+    return [f"composed by {who}: {clean(by.reason or '', 400)}"]
 
 
 def where(brief: Brief) -> str:
@@ -110,9 +120,9 @@ def where(brief: Brief) -> str:
     return f"on {clean(repository.branch or '?', 80)} {commit}"
 
 
-def _closing(brief: Brief) -> str:
+def _closing(brief: Brief) -> list[str]:
     gaps = ["head (unread)"] if brief.repository.head_unread is not None else []
     gaps += [f"{section.name} ({section.status})" for section in brief.sections if not section.fully_read]
     if not gaps:
-        return "Everything that is set up was read."
-    return f"Not read in full: {', '.join(gaps)}. Unread does not mean empty: nobody was asked."
+        return []
+    return [f"Not read in full: {', '.join(gaps)}. Unread does not mean empty: nobody was asked."]

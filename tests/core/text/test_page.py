@@ -15,15 +15,12 @@ from samples import brief, rows, section
 
 
 def test_a_page_says_who_composed_what_and_when() -> None:
-    """The line, the checkout with branch and commit, who composed it, and the rhythm it comes in."""
-    head = page(brief()).splitlines()[:5]
-    assert head == [
-        brief().line,
-        "",
-        "/r  on main at c0ffeec0f",
-        "composed by the server of this repository (pid 7, epoch 5, version 0)",
-        "Not briefed on an interval: session.brief_on_interval is not set",
-    ]
+    """The line, the checkout with branch and commit, and the rhythm it comes in; who composed it for whoever asks."""
+    top = [brief().line, "", "/r  on main at c0ffeec0f"]
+    rhythm = "Not briefed on an interval: session.brief_on_interval is not set"
+    assert page(brief()).splitlines()[:4] == [*top, rhythm]
+    composer = "composed by the server of this repository (pid 7, epoch 5, version 0)"
+    assert page(brief(), verbose=True).splitlines()[:5] == [*top, composer, rhythm]
 
 
 def test_a_page_on_an_interval_says_how_often() -> None:
@@ -82,13 +79,19 @@ def test_what_the_reason_says_is_no_row_as_well() -> None:
 
 
 def test_a_page_ends_with_what_was_not_read() -> None:
-    """Gaps are named at the end, after the notes; what is not set up is no gap."""
+    """Gaps are named at the end, after the notes; what is not set up is no gap, and without one nothing is said."""
     gaps = brief(section("peers", Status.UNREAD), section("mesh", Status.UNDECLARED), notes=("the policy is odd",))
     assert page(gaps).splitlines()[-2:] == [
         "note: the policy is odd",
         "Not read in full: peers (unread). Unread does not mean empty: nobody was asked.",
     ]
-    assert page(brief()).endswith("\nEverything that is set up was read.\n")
+    assert page(brief()).splitlines()[-1].startswith("alerts ")
+
+
+def test_chosen_sections_stand_alone() -> None:
+    """Without line, head, notes and closing sentence, in the order of every brief."""
+    text = page(brief(section("peers", Status.UNREAD), notes=("odd",)), sections=("peers", "state"))
+    assert [line.split()[0] for line in text.splitlines()] == ["state", "peers", "why:"]
 
 
 @pytest.mark.parametrize("columns", [0, 1, 20, 40, 80])
