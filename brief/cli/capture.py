@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from brief.cli.checkout_argument import located
 from brief.cli.output import print_text, wrap_for_terminal
-from brief.core.model.errors import ANSWERED, MajordomusError, RepositoryError, UsageError
+from brief.core.model.errors import ANSWERED, FAILED, MajordomusError, RepositoryError, UsageError
 from brief.core.text.json_document import json_document
 from brief.core.text.sanitize import clean, wire
 from brief.fastpath.locate import Located, current_folder
@@ -49,6 +49,10 @@ def _is_for_all(args: argparse.Namespace) -> bool:
 # ---------------------------------------------------------------- install
 
 
+_INSTALLED = (Action.WRITTEN, Action.PRESENT, Action.REWRITTEN)
+"""What leaves the mod where it was asked for."""
+
+
 def install_mods(args: argparse.Namespace) -> int:
     """Install the mods where the client finds them, or print the settings for hooks."""
     if args.channel == "hooks":
@@ -66,7 +70,7 @@ def install_mods(args: argparse.Namespace) -> int:
         print_text(
             wrap_for_terminal(FOR_ALL if _is_for_all(args) else _ignore_lines(place for place, _ in ready) + STARTS_IN)
         )
-    return ANSWERED
+    return ANSWERED if all(outcome.action in _INSTALLED for outcome in outcomes) else FAILED
 
 
 def _forbidden(place: Place, policy: Policy | None) -> str | None:
@@ -93,8 +97,9 @@ def remove_mods(args: argparse.Namespace) -> int:
     if args.channel == "hooks":
         return _tell_of_hooks(args, here)
     now = utc_now()
-    _tell([remove(place, now) for place in _places(args, here)])
-    return ANSWERED
+    outcomes = [remove(place, now) for place in _places(args, here)]
+    _tell(outcomes)
+    return FAILED if any(outcome.action is Action.FOREIGN for outcome in outcomes) else ANSWERED
 
 
 def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:

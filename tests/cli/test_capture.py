@@ -100,13 +100,26 @@ def test_remove(lab: Lab) -> None:
     assert "not there" in lab.majordomus("capture", "remove").stdout
 
 
+def test_what_could_not_be_done_is_a_failure(lab: Lab) -> None:
+    """Exit 1, with what is missing and the next command, where the mod is not where it was asked for afterwards."""
+    done = lab.majordomus("capture", "install")
+    assert (done.returncode, "not written: no policy here (majordomus init writes one)" in done.stdout) == (1, True)
+    write_policy(lab, ON)
+    foreign = lab.repo / PATH
+    foreign.mkdir(parents=True)
+    (foreign / "mine.txt").write_text("mine")
+    for words in ("install", "remove"):
+        assert lab.majordomus("capture", words).returncode == 1
+    assert [file.name for file in foreign.iterdir()] == ["mine.txt"]
+
+
 def test_a_second_row(lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A further mod is one row more: it is installed, shown and removed by its own key, beside the first."""
     second = Mod("second", "claude-code", "claude-code/majordomus-brief", "skills/second", "alerts.archive_tracked")
     monkeypatch.setattr(capture, "MODS", (*mods.MODS, second))
     write_policy(lab, ON)
     root = ["--root", str(lab.repo)]
-    assert main(["capture", "install", *root]) == 0
+    assert main(["capture", "install", *root]) == 1
     told = capsys.readouterr().out
     assert "majordomus-brief: written" in told
     assert "second: not written: alerts.archive_tracked is not true" in told
