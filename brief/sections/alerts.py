@@ -16,6 +16,7 @@ from brief.core.model.brief import AlertsSection, Row, Status
 from brief.core.model.errors import MajordomusError
 from brief.core.model.level import URGENCY, Level
 from brief.core.model.section_data import AlertsData, EpisodeState, ShownNotice, Unparsable
+from brief.core.notices.days import until
 from brief.core.notices.notice import Audience, Kind, Notice
 from brief.core.notices.relevance import Focus, Truth, applies, fault
 from brief.core.notices.unread import Unread
@@ -154,7 +155,7 @@ def compose_alerts(
     read = [one for one in found.acknowledged if one.notice.audience in audiences]
     upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     reason = _describe_unread(found.unread)
-    ordered = _ordered_rows(found.snapshot, shown, own_id)
+    ordered = _ordered_rows(found.snapshot, shown, own_id, _detail_teller(context, query))
     rest = ordered[most:] if most is not None else []
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
@@ -261,12 +262,29 @@ def _headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -
     return f"{len(shown)} notice{'' if len(shown) == 1 else 's'}: {counted}{ahead}"
 
 
+def _detail_teller(context: SectionContext, query: SectionQuery) -> Callable[[Notice], tuple[str, ...]]:
+    """A function that says by whom a notice is, by the folder of the checkout, and until when it holds."""
+
+    def tell(notice: Notice) -> tuple[str, ...]:
+        details = []
+        if notice.session_id is not None:
+            session = notice.session_id
+            holder = _read_or(lambda: context.sessions.find_open(session), None)
+            details.append(f"by {clean(os.path.basename(holder.episode.checkout) if holder else session[:8], 40)}")
+        if notice.expires is not None:
+            days, _, _ = zone(query.settings)
+            details.append(until(notice.expires, context.now(), days))
+        return tuple(details)
+
+    return tell
+
+
 def _ordered_rows(
-    snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None
+    snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None, details: Callable[[Notice], tuple[str, ...]]
 ) -> list[tuple[Level, Callable[[], Row]]]:
     """The level of each row and the function that renders it, most urgent first."""
     locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # locks come first in `shown`
-    rows = [(_level(one, own), partial(_row, one, own)) for one in shown]
+    rows = [(_level(one, own), partial(_row, one, own, details)) for one in shown]
     unreadable = [(Level.NORMAL, partial(_unreadable_row, file, why)) for file, why in snapshot.unparsable]
     return sorted([*rows[:locks], *unreadable, *rows[locks:]], key=lambda row: URGENCY[row[0]])
 
@@ -279,10 +297,12 @@ def _level(one: Shown, own: str | None) -> Level:
     return Level.NORMAL if _is_own(one, own) or not _is_urgent(one) else Level.HIGH
 
 
-def _row(one: Shown, own: str | None) -> Row:
+def _row(one: Shown, own: str | None, details: Callable[[Notice], tuple[str, ...]]) -> Row:
     holder = (", yours" if _is_own(one, own) else f", owner {one.lock_owner}") if one.lock_owner else ""
     text, level = _row_text(one.notice, holder, one.countdown), _level(one, own)
-    return Row(text=text, level=level, pin=None if level is Level.NORMAL else _about(one.notice))
+    if level is Level.NORMAL:
+        return Row(text=text, level=level)
+    return Row(text=text, level=level, pin=_about(one.notice), pin_details=details(one.notice))
 
 
 def _about(notice: Notice) -> str:

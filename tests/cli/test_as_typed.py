@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -120,3 +121,15 @@ def test_the_page_of_a_person(busy: Lab) -> None:
     assert not {"pid", "epoch", "version"} & set(page.replace("(", " ").split())
     assert "composed by the server of this repository (pid " in whole
     assert "Everything that is set up was read" not in page
+
+
+def test_the_line_says_whose_lock_it_is_and_until_when(busy: Lab) -> None:
+    """By the folder of the session's checkout, and by the clock; by the session where its checkout is unknown."""
+    tree = busy.worktree("docs")
+    assert busy.majordomus("episode", "open", "--session", BOB, cwd=tree).returncode == 0
+    assert busy.majordomus("lock", "place", "parser", "--ttl", "30", "--session", BOB, cwd=tree).returncode == 0
+    line = busy.majordomus("brief", "--line", "--session", ANN).stdout
+    assert re.match(r"▲1 HIGH lock on parser by docs until \d\d:\d\d · ", line), line
+    assert busy.majordomus("episode", "close", "--session", BOB).returncode == 0
+    line = busy.majordomus("brief", "--line", "--session", ANN).stdout
+    assert line.startswith(f"▲1 HIGH lock on parser by {BOB[:8]} until "), line

@@ -30,11 +30,15 @@ class Status(StrEnum):
 
 
 class Row(Wire, frozen=True):
-    """One sanitized line of a section, for people and models. `pin` is the fixed text that stands for it in the line."""
+    """One sanitized line of a section, for people and models.
+
+    `pin` is the fixed text that stands for it in the line; `pin_details` are words that follow it where there is room.
+    """
 
     text: str
     level: Level = Level.NORMAL
     pin: str | None = None
+    pin_details: tuple[str, ...] = ()
 
 
 def count_urgent(rows: Iterable[Row]) -> int:

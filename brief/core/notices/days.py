@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from brief.core.notices.notice import When
@@ -36,3 +36,11 @@ def local_day(moment: datetime, zone: ZoneInfo) -> date:
 def spell_when(when: When) -> str:
     """`when` as people read it: YYYY-MM-DD, of a moment with HH:MM behind it."""
     return when.isoformat(" ", "minutes") if isinstance(when, datetime) else when.isoformat()
+
+
+def until(when: When, now: datetime, zone: ZoneInfo) -> str:
+    """Until when something holds: `until 23:31` below a day, else the local day."""
+    ends = instant(when, zone)
+    if timedelta(0) <= ends - now < timedelta(days=1):
+        return f"until {ends.astimezone(zone):%H:%M}"
+    return f"until {local_day(ends, zone).isoformat()}"

@@ -1,7 +1,8 @@
 """The one line of a brief, at any width: `▲1 HIGH lock on koda · fix login 12m · peers 3 · derive free · alerts 2`.
 
-As the line gets narrower, segments that report nothing (`peers 0`, `derive free`) go first and segments that were not read
-go last, since a missing number must not look like a small one. Within each group the order of importance is: the session's
+As the line gets narrower, segments that report nothing (`peers 0`, `derive free`) go first, then what is said about the first
+urgent row beside its name (who, until when). Segments that were not read go last, since a missing number must not look like a
+small one. Within each group the order of importance is: the session's
 own task, alerts, peers, queue, derive, mesh. Widths are terminal cells.
 """
 
@@ -62,14 +63,18 @@ def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | No
 
     `omitted` is the number of rows above NORMAL beyond `pinned`.
     """
-    head, pin = _pinned(pinned, omitted)
+    head, pin, details = _pinned(pinned, omitted)
     kept = list(segments)
-    whole = _joined(pin, kept)
+    whole = _joined(" ".join((pin, *details)), kept)
     if columns is None:
         return whole
-    while cells(whole) > columns and len(kept) > (0 if pin else 1):
-        kept.remove(min(reversed(kept), key=lambda segment: segment.urgency))
-        whole = _joined(pin, kept)
+    while cells(whole) > columns and (details or len(kept) > (0 if pin else 1)):
+        least = min(reversed(kept), key=lambda segment: segment.urgency, default=None)
+        if least is None or (details and least.urgency >= _SOMETHING_THERE):
+            details.pop()
+        else:
+            kept.remove(least)
+        whole = _joined(" ".join((pin, *details)), kept)
     return fit(head if pin and columns <= cells(head) else whole, columns)
 
 
@@ -103,13 +108,13 @@ def cells(text: str) -> int:
     return width(text, control_codes="ignore")
 
 
-def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str]:
-    """The mark `▲2 HIGH` alone, and the mark with the first such row. Both are empty if no row is above NORMAL."""
+def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str, list[str]]:
+    """The mark `▲2 HIGH` alone, the mark with the first such row, and that row's details. Empty if no row is above NORMAL."""
     first = next((row for row in rows if row.level is Level.HIGH), None)
     if first is None:
-        return "", ""
+        return "", "", []
     head = f"▲{count_urgent(rows) + omitted} {first.level}"
-    return head, f"{head} {clean(first.pin or first.text)}".rstrip()
+    return head, f"{head} {clean(first.pin or first.text)}".rstrip(), [clean(one, 60) for one in first.pin_details]
 
 
 def _joined(pin: str, segments: Sequence[Segment]) -> str:

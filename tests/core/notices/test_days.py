@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.days import EARLIEST, LATEST, instant, local_day
+from brief.core.notices.days import EARLIEST, LATEST, instant, local_day, until
 from brief.core.notices.notice import When
 from notice_helpers import ZONES
 
@@ -74,3 +74,13 @@ def test_nothing_before_its_beginning_is_the_day(day: date, zone: str) -> None:
     place = ZoneInfo(zone)
     begins = instant(day, place)
     assert local_day(begins - timedelta(microseconds=1), place) < day <= local_day(begins, place)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [(1, "until 13:01"), (24 * 60 - 1, "until 12:59"), (24 * 60, "until 2026-03-06"), (-1, "until 2026-03-05")],
+)
+def test_until_is_a_time_below_a_day(minutes: int, said: str) -> None:
+    """In the zone of the person; a moment of another day, or one that is over, is given as its day."""
+    now = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    assert until(now + timedelta(minutes=minutes), now, ZoneInfo("Europe/Prague")) == said

@@ -147,6 +147,25 @@ def test_narrower_the_least_urgent_goes_first(columns: int, shown: str) -> None:
     assert compose_line(WHOLE, NOW, columns) == shown
 
 
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (None, "▲1 HIGH lock on koda by docs until 23:31 · fix login 12m · peers 3 · derive free"),
+        (79, "▲1 HIGH lock on koda by docs until 23:31 · fix login 12m · peers 3"),
+        (66, "▲1 HIGH lock on koda by docs until 23:31 · fix login 12m · peers 3"),
+        (65, "▲1 HIGH lock on koda by docs · fix login 12m · peers 3"),
+        (53, "▲1 HIGH lock on koda · fix login 12m · peers 3"),
+        (40, "▲1 HIGH lock on koda · fix login 12m"),
+        (20, "▲1 HIGH lock on koda"),
+    ],
+)
+def test_who_and_until_when_as_width_allows(columns: int | None, shown: str) -> None:
+    """What reports nothing goes first, then until when, then who; the task and the counts stay longer."""
+    row = Row(text="a lock", level=Level.HIGH, pin="lock on koda", pin_details=("by docs", "until 23:31"))
+    sections = (state(), peers(3), derive("free"), AlertsSection(**UNDECLARED | {"rows": (row,)}))
+    assert compose_line(sections, NOW, columns) == shown
+
+
 def test_what_was_not_read_outlives_what_is_there() -> None:
     """An unread mark stays where a count has to go, and a count where nothing is there goes before both."""
     sections = (state(), PeersSection(**UNREAD), queue(0), derive("free"), alerts(2))
