@@ -29,6 +29,7 @@ from brief.core.model.brief import (
 from brief.core.model.errors import MajordomusError
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
+from brief.fastpath.lease import STOPPED
 from brief.sections.context import Answer, SectionContext, SectionQuery
 from brief.support.daemon_threads import in_thread
 
@@ -147,7 +148,12 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
         on_interval=frame.on_interval_reason is None,
         on_interval_reason=frame.on_interval_reason,
         policy=frame.policy,
-        line=compose_line(sections, now, head_unread=frame.repository.head_unread),
+        line=compose_line(
+            sections,
+            now,
+            head_unread=frame.repository.head_unread,
+            is_stopped=frame.answered_by.reason == STOPPED,
+        ),
         summary=_summary(sections, frame.repository, frame.notes),
         unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
         notes=frame.notes,

@@ -87,9 +87,18 @@ def _add_serve(commands: Commands) -> None:
     for name, title, run in (
         ("ensure", "Start this repository's server unless one already answers", "serve.ensure_server"),
         ("status", "Show which server holds this repository and where it answers", "serve.show_server"),
-        ("stop", "Stop this repository's server after it has answered the requests under way", "serve.stop_server"),
+        (
+            "stop",
+            "Stop this repository's server after it has answered the requests in progress. It stays stopped until the machine starts anew, or until serve ensure, serve run or a person's writing command starts it",
+            "serve.stop_server",
+        ),
     ):
-        _give(_add(actions, name, title, run), FORMAT)
+        command = _add(actions, name, title, run)
+        _give(command, FORMAT)
+        if name == "ensure":
+            command.add_argument(
+                "--unless-stopped", action="store_true", help="fail if a person stopped it with majordomus serve stop"
+            )
 
 
 # ---------------------------------------------------------------- what a repository and its person decided

@@ -28,7 +28,7 @@ from brief.fastpath.main import terminal_columns, unanswered
 from brief.fastpath.output import print_error_line
 from brief.handlers.inputs import OwnersOwn, Path, Positional, RefusedInputError, read_input
 from brief.handlers.session_argument import with_whole_session
-from brief.server.ensure import Ensured, ensure
+from brief.server.ensure import Ensured, ensure, refuse_stopped
 from brief.support.state_folder import refuse_unproven
 
 ENDS = 503
@@ -52,6 +52,8 @@ def run_capability(args: argparse.Namespace) -> int:
     asked = _asked(capability, args, here)
     _refuse_unfit(capability, asked)
     if capability.kind == "command":
+        if is_models_shell():
+            refuse_stopped(here)  # a model does not undo what a person decided
         _tell_stay(ensure(here))
     answer = _answered(capability, here, asked)
     as_json = capability.output is not Rendered and args.format == "json"

@@ -29,7 +29,10 @@ def run_server(args: argparse.Namespace) -> int:
 
 def ensure_server(args: argparse.Namespace) -> int:
     """Start the server unless one already answers."""
-    ensured = ensuring.ensure(located(args))
+    here = located(args)
+    if args.unless_stopped:
+        ensuring.refuse_stopped(here)
+    ensured = ensuring.ensure(here)
     first = "started: " if ensured.started else "already there: "
     last = "" if ensured.stays is None else f"it stays until it is idle ({ensured.stays})\n"
     return _print_status(args, ensured.status, lambda status: first + server_text(status) + last)
@@ -44,8 +47,10 @@ def show_server(args: argparse.Namespace) -> int:
 
 
 def stop_server(args: argparse.Namespace) -> int:
-    """Stop the server."""
-    status = ensuring.stop(located(args))
+    """Stop the server, until a person starts it again."""
+    here = located(args)
+    status = ensuring.stop(here)
+    ensuring.mark_stopped(here.common_dir)
     if status is None:
         print_text("null\n" if args.format == "json" else "nothing to stop: no server holds this repository\n")
         return ANSWERED

@@ -43,6 +43,13 @@ class ForeignFolderError(NoServerError):
     """The git folder belongs to another user. Git may still accept it, which the whole command finds out."""
 
 
+STOP_MARK = "stopped"
+"""The file in the state folder by which `serve stop` holds. It names the boot of the machine in which it was made."""
+
+STOPPED = "the server was stopped by majordomus serve stop; majordomus serve ensure starts it again"
+_MOST_MARK = 200
+
+
 def state_dir(common_dir: str) -> str:
     """The folder for everything that is stored for a repository."""
     return common_dir + "/" + STATE
@@ -147,7 +154,25 @@ def _why_absent(common_dir: str, path: str) -> str:
     folder = state_dir(common_dir)
     if not os.access(folder if os.path.isdir(folder) else common_dir, os.W_OK):
         return f"no server can run: {common_dir} is read-only"
-    return f"no server holds this repository; {ENSURE}"
+    return STOPPED if is_stopped(common_dir) else f"no server holds this repository; {ENSURE}"
+
+
+def is_stopped(common_dir: str) -> bool:
+    """Whether a person stopped the server (`serve stop`) since the machine's last start. Nothing starts it by itself then.
+
+    A mark that cannot be read counts: whether it may be started is unknown.
+    """
+    try:
+        marked = read_file(state_dir(common_dir), STOP_MARK, _MOST_MARK)
+    except (FileNotFoundError, NotADirectoryError, UnprovenError):
+        return False
+    except OSError:
+        return True
+    from brief.fastpath.known import Known  # noqa: PLC0415 - only a stopped server needs it
+    from brief.fastpath.process import boot_id  # noqa: PLC0415 - likewise
+
+    boot = boot_id()
+    return not (isinstance(boot, Known) and marked.strip() and marked.strip() != boot.value.encode())
 
 
 def why_busy(record: dict[str, Any], seconds: float) -> str:

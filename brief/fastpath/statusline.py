@@ -10,7 +10,7 @@ import time
 
 from brief.fastpath.ask import LINE_SECONDS, ask
 from brief.fastpath.client import MOST_SESSION, folder_of, read_stdin, session_of, text_of
-from brief.fastpath.lease import ForeignFolderError, NoServerError, state_dir
+from brief.fastpath.lease import ForeignFolderError, NoServerError, is_stopped, state_dir
 from brief.fastpath.locate import Located, NotLocatedError, has_policy, locate
 from brief.fastpath.output import printable_text, write_output
 from brief.fastpath.proof import check_git_folder, open_folder, open_in
@@ -28,6 +28,9 @@ SEPARATOR = " · "
 NOBODY = f"brief ?{SEPARATOR}no server has answered here yet"
 """The line if no server has ever composed one."""
 
+STOPPED_LINE = f"brief ?{SEPARATOR}stopped{SEPARATOR}majordomus serve ensure starts it"
+"""The line while the server is stopped by a person's word."""
+
 
 def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
     """Read the client's status JSON from standard input and print one line. For `accept` see main.py."""
@@ -42,9 +45,10 @@ def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
     except ForeignFolderError:
         is_accepted = accept is not None and accept(here.common_dir, here.root)
         line = _asked(here, session) if is_accepted else None
-    line = line or last_known(here, session, time.time(), columns)
+    if line is None and not is_stopped(here.common_dir):
+        line = last_known(here, session, time.time(), columns)
     if line or has_policy(here) or os.path.lexists(state_dir(here.common_dir)):
-        _say(line or fit(NOBODY, columns))
+        _say(line or fit(STOPPED_LINE if is_stopped(here.common_dir) else NOBODY, columns))
     return 0
 
 

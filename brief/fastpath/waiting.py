@@ -205,7 +205,7 @@ class Waiter:
 
 def start_server(root: str) -> int | None:
     """Start `serve ensure` for a checkout without waiting for it. Returns its process, None if it could not start."""
-    argv = isolated("brief", "serve", "ensure", "--root", root)
+    argv = isolated("brief", "serve", "ensure", "--unless-stopped", "--root", root)
     silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     try:
         return os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)

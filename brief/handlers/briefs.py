@@ -13,6 +13,7 @@ from brief.core.text.json_document import json_document
 from brief.core.text.line import compose_line
 from brief.core.text.page import page
 from brief.core.text.prompt import prompt
+from brief.fastpath.lease import STOPPED
 from brief.handlers.aside import aside
 from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
@@ -96,7 +97,13 @@ def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
 
 
 def _line(brief: Brief, columns: int | None) -> str:
-    return compose_line(brief.sections, brief.generated_at, columns, head_unread=brief.repository.head_unread)
+    return compose_line(
+        brief.sections,
+        brief.generated_at,
+        columns,
+        head_unread=brief.repository.head_unread,
+        is_stopped=brief.answered_by.reason == STOPPED,
+    )
 
 
 def _form(brief: Brief, asked: BriefInputs) -> bytes:

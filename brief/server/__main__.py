@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
 from datetime import UTC, datetime
 
 from brief.core.model.errors import MajordomusError
+from brief.fastpath.lease import STOP_MARK
 from brief.fastpath.output import printable_text
 from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.server import HELD
@@ -28,6 +30,8 @@ def main(common_dir: str, root: str, *, detached: bool) -> int:
     except MajordomusError as fault:
         sys.stderr.write(f"{printable_text(fault.sentence)}\n")
         return fault.exit_code
+    with contextlib.suppress(OSError):
+        (lease.state_dir / STOP_MARK).unlink()
     gc.disable()  # until all is loaded
     from brief.server.app import ignore_hangups, serve  # noqa: PLC0415 - slow, and only the winner needs it
     from brief.server.log import log_to  # noqa: PLC0415 - likewise

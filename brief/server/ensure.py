@@ -14,11 +14,12 @@ from brief.fastpath import lease as leases
 from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.fastpath.process import describe_process, recorded_process
+from brief.fastpath.process import boot_id, describe_process, recorded_process
 from brief.fastpath.program import isolated
 from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
 from brief.server import HELD
 from brief.server.lock_holder import end_holder
+from brief.support.files import replace
 from brief.support.programs import environment_for
 from brief.support.state_folder import prove_state
 
@@ -35,6 +36,10 @@ STOP_SECONDS = 10.0
 
 class StartError(MajordomusError):
     """A server was started and ended at once. The message says why."""
+
+
+class StoppedError(NoServerError):
+    """A person stopped the server, and this call may not start it again."""
 
 
 class Ensured(NamedTuple):
@@ -182,6 +187,24 @@ def _end_outdated(here: Located) -> str | None:
     if status["outdated"]:
         _await_end(status, STOP_SECONDS)
     return None
+
+
+def refuse_stopped(here: Located) -> None:
+    """Raise StoppedError if a person stopped the server."""
+    if leases.is_stopped(here.common_dir):
+        raise StoppedError(leases.STOPPED)
+
+
+def mark_stopped(common_dir: str) -> None:
+    """Let no command but `serve ensure`, `serve run` and a person's writing commands start a server until the next boot.
+
+    Nothing is marked where there is no state folder. Raises UnprovenStateError, OSError.
+    """
+    folder = state_dir(common_dir)
+    if os.path.isdir(folder):
+        prove_state(folder)
+        boot = boot_id()
+        replace(f"{folder}/{leases.STOP_MARK}", boot.value.encode() if isinstance(boot, Known) else b"")
 
 
 def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:

@@ -45,16 +45,22 @@ class Segment(Struct, frozen=True):
 
 
 def compose_line(
-    sections: Sequence[Section], now: datetime, columns: int | None = None, *, head_unread: str | None = None
+    sections: Sequence[Section],
+    now: datetime,
+    columns: int | None = None,
+    *,
+    head_unread: str | None = None,
+    is_stopped: bool = False,
 ) -> str:
     """Compose the line of a brief in at most `columns` terminal cells. None gives the widest form.
 
-    `head_unread` is why the checkout's HEAD could not be read, or None.
+    `head_unread` is why the checkout's HEAD could not be read, or None. `is_stopped` is whether a person stopped the server.
     """
     normal = Level.NORMAL
     pinned = tuple(row for section in sections for row in section.rows if row.level is not normal)
     omitted = sum(section.omitted_urgent for section in sections)
-    head = () if head_unread is None else (Segment("head ?", _NOT_ALL_READ + len(_ASCENDING)),)
+    first = (("stopped", is_stopped), ("head ?", head_unread is not None))
+    head = (Segment(text, _NOT_ALL_READ + len(_ASCENDING)) for text, is_so in first if is_so)
     return line(pinned, (*head, *segments_of(sections, now)), columns, omitted)
 
 

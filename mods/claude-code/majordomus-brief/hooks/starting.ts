@@ -21,7 +21,7 @@ export async function startServer($: EngineInterface, run: Run): Promise<void> {
   run.nextStartAt = now + START_EVERY_MS
   run.isStarting = true
   try {
-    const argv = [...COMMAND, 'serve', 'ensure', '--root', run.checkout.root]
+    const argv = [...COMMAND, 'serve', 'ensure', '--unless-stopped', '--root', run.checkout.root]
     const done = await $.process.run(argv, { timeoutMs: LASTS_MS })
     if (done.exitCode !== 0) run.startFault = clean(done.stderr).slice(0, 120)
   } catch {

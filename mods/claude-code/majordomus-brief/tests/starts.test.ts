@@ -13,7 +13,7 @@ test('no server: one is started, and every few minutes again', async ($, on) => 
   const made = world(on, { ...gone(), exitCode: 1 })
   await $.session.start(START)
   await clock.advance(1_000)
-  expect(made.ran).toEqual([['majordomus', 'serve', 'ensure', '--root', '/repo']])
+  expect(made.ran).toEqual([['majordomus', 'serve', 'ensure', '--unless-stopped', '--root', '/repo']])
   await clock.advance(170_000)
   expect(made.ran.length).toBe(1)
   await clock.advance(30_000)
