@@ -126,4 +126,4 @@ def test_a_repository_that_git_accepts(lab: Lab, heard: Path) -> None:
     assert lab.majordomus("episode", "open", "--session", SESSION).returncode == 0
     assert "majordomus" in said(lab, ["hook", "session-start"], lab.repo)
     lab.majordomus("serve", "stop")
-    assert said(lab, ["statusline"], lab.repo).startswith("no answer, as of just now")
+    assert said(lab, ["statusline"], lab.repo).startswith("stopped, as of just now")

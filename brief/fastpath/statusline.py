@@ -45,8 +45,7 @@ def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
     except ForeignFolderError:
         is_accepted = accept is not None and accept(here.common_dir, here.root)
         line = _asked(here, session) if is_accepted else None
-    if line is None and not is_stopped(here.common_dir):
-        line = last_known(here, session, time.time(), columns)
+    line = line or last_known(here, session, time.time(), columns)
     if line or has_policy(here) or os.path.lexists(state_dir(here.common_dir)):
         _say(line or fit(STOPPED_LINE if is_stopped(here.common_dir) else NOBODY, columns))
     return 0
@@ -91,7 +90,7 @@ def line_file(here: Located, session: str | None) -> str:
 
 
 def last_known(here: Located, session: str | None, now: float, columns: int | None) -> str | None:
-    """The last line composed, preceded by its age. None if there is none. `now` is in seconds since the Unix epoch."""
+    """The last line composed, after why it is not newer and its age. None if there is none. `now` is in seconds since 1970."""
     from brief.fastpath.age import ago  # noqa: PLC0415 - a fresh line needs no age
 
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
@@ -101,7 +100,8 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
         except OSError:
             continue
         if line:
-            return fit(f"no answer, as of {ago(now - composed)}{SEPARATOR}{line}", columns)
+            why = "stopped" if is_stopped(here.common_dir) else "no answer"
+            return fit(f"{why}, as of {ago(now - composed)}{SEPARATOR}{line}", columns)
     return None
 
 

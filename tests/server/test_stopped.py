@@ -46,11 +46,14 @@ def test_neither_a_hook_nor_a_model_starts_it(stopped: Lab) -> None:
 
 
 def test_everything_says_so(stopped: Lab) -> None:
-    """The line, the page and the client's status line, instead of a last line that looks alive."""
-    assert "stopped" in stopped.majordomus("brief", "--line").stdout.split(" · ")
-    assert STOPPED in stopped.majordomus("brief").stdout
+    """The line, the page and the client's status line, with or without a last line to show."""
     status = json.dumps({"session_id": ANN, "workspace": {"current_dir": str(stopped.repo)}})
     assert stopped.majordomus("statusline", stdin=status).stdout.startswith("brief ? · stopped · ")
+    (stopped.state / "lines").mkdir(exist_ok=True)
+    (stopped.state / "lines/primary").write_text("peers 3\n")
+    assert stopped.majordomus("statusline", stdin=status).stdout == "stopped, as of just now · peers 3\n"
+    assert "stopped" in stopped.majordomus("brief", "--line").stdout.split(" · ")
+    assert STOPPED in stopped.majordomus("brief").stdout
 
 
 @pytest.mark.parametrize("words", [("serve", "ensure"), ("alerts", "add", "hello")])
