@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from brief.fastpath.jsontext import read_json
-from brief.fastpath.proof import UnprovenError, check_git_folder, read_file
+from brief.fastpath.proof import UnprovenError, check_git_folder, open_folder, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # see ask.py
@@ -160,13 +160,19 @@ def _why_absent(common_dir: str, path: str) -> str:
 def is_stopped(common_dir: str) -> bool:
     """Whether a person stopped the server (`serve stop`) since the machine's last start. Nothing starts it by itself then.
 
-    A mark that cannot be read counts: whether it may be started is unknown.
+    A mark that cannot be read counts, since it is unknown whether a server may be started. In a state folder that is not
+    proven to be ours none counts.
     """
+    folder = state_dir(common_dir)
     try:
-        marked = read_file(state_dir(common_dir), STOP_MARK, _MOST_MARK)
-    except (FileNotFoundError, NotADirectoryError, UnprovenError):
+        os.close(open_folder(folder))
+    except (OSError, UnprovenError):
         return False
-    except OSError:
+    try:
+        marked = read_file(folder, STOP_MARK, _MOST_MARK)
+    except FileNotFoundError:
+        return False
+    except (OSError, UnprovenError):
         return True
     from brief.fastpath.known import Known  # noqa: PLC0415 - only a stopped server needs it
     from brief.fastpath.process import boot_id  # noqa: PLC0415 - likewise

@@ -19,7 +19,7 @@ from brief.fastpath.program import isolated
 from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
 from brief.server import HELD
 from brief.server.lock_holder import end_holder
-from brief.support.files import replace
+from brief.support.files import reason_of, replace
 from brief.support.programs import environment_for
 from brief.support.state_folder import prove_state
 
@@ -198,13 +198,20 @@ def refuse_stopped(here: Located) -> None:
 def mark_stopped(common_dir: str) -> None:
     """Let no command but `serve ensure`, `serve run` and a person's writing commands start a server until the next boot.
 
-    Nothing is marked where there is no state folder. Raises UnprovenStateError, OSError.
+    Nothing is marked where there is no state folder. Raises UnprovenStateError, and NoServerError if nothing can be marked.
     """
     folder = state_dir(common_dir)
-    if os.path.isdir(folder):
-        prove_state(folder)
-        boot = boot_id()
-        replace(f"{folder}/{leases.STOP_MARK}", boot.value.encode() if isinstance(boot, Known) else b"")
+    if not os.path.isdir(folder):
+        return
+    prove_state(folder)
+    boot, mark = boot_id(), f"{folder}/{leases.STOP_MARK}"
+    try:
+        replace(mark, boot.value.encode() if isinstance(boot, Known) else b"")
+    except OSError as fault:
+        raise NoServerError(
+            f"the server was stopped, but a hook may start it again, since {mark} cannot be written ({reason_of(fault)}); "
+            "move it away and stop it again"
+        ) from None
 
 
 def stop(here: Located, seconds: float = STOP_SECONDS) -> dict[str, Any] | None:

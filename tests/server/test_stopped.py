@@ -82,3 +82,15 @@ def test_stopping_what_does_not_run_holds_too(lab: Lab) -> None:
     assert lab.majordomus("serve", "stop").returncode == 0
     until((lab.state / "stopped").exists)
     assert lab.majordomus("serve", "ensure", "--unless-stopped").returncode == 1
+
+
+def test_a_mark_that_cannot_be_read_holds(stopped: Lab) -> None:
+    """Whether a person stopped the server is unknown then, so nothing starts it by itself; and stopping says why it fails."""
+    mark = stopped.state / "stopped"
+    mark.unlink()
+    mark.mkdir()
+    assert stopped.majordomus("serve", "ensure", "--unless-stopped").returncode == 1
+    assert stopped.majordomus("serve", "ensure").returncode == 0
+    done = stopped.majordomus("serve", "stop")
+    assert done.returncode == 1
+    assert f"a hook may start it again, since {mark} cannot be written (Is a directory)" in done.stderr
