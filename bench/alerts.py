@@ -17,7 +17,7 @@ from bench.scene import COMMAND, SESSION, Scene
 from bench.spawning import Setting, interleaved
 from brief.core.notices.alerts_block import body_of, line_of, render_block
 from brief.core.notices.notice import parse
-from brief.core.notices.visibility import Shown, decide_visibility, order
+from brief.core.notices.visibility import Shown, decide_visibility, order_shown
 from brief.core.policy.settings import Settings
 from brief.notices.store import NoticeStore
 
@@ -93,7 +93,7 @@ def _shown() -> list[Shown]:
         decide_visibility(parse(_text(kind, number), f"{kind}-{number}"), now, ZoneInfo("UTC"))
         for number, kind in numbered
     ]
-    return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
+    return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order_shown)
 
 
 def _hook(count: int, runs: int) -> Row:

@@ -17,7 +17,7 @@ from brief.core.policy.names import POLICY_FILE
 from brief.fastpath.ask import ask
 from brief.fastpath.lease import NoServerError
 from brief.fastpath.locate import locate
-from brief.fastpath.program import isolated
+from brief.fastpath.program import isolated_command
 from sandbox import Lab
 
 COMMAND = str(Path(sys.executable).with_name("majordomus"))
@@ -163,7 +163,7 @@ def wait_for_answer(common_dir: str, seconds: float = 20.0) -> None:
 
 def server_argv(scene: Scene) -> Sequence[str]:
     """How `serve ensure` starts a server."""
-    return isolated("brief.server", scene.common_dir, str(scene.repo))
+    return isolated_command("brief.server", scene.common_dir, str(scene.repo))
 
 
 def _notice(number: int) -> str:

@@ -28,6 +28,6 @@ def add_packages() -> None:
 add_packages()
 del sys.argv[0]
 
-from brief.__main__ import command  # noqa: E402 - it is found there only now
+from brief.__main__ import run_command  # noqa: E402 - it is found there only now
 
-command()
+run_command()

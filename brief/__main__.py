@@ -28,9 +28,9 @@ def main() -> int:
         if scope is not None:
             return wait(scope, _accept)
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(words):
-        from brief.fastpath.hook import hook  # noqa: PLC0415 - a brief needs none of it
+        from brief.fastpath.hook import run_hook  # noqa: PLC0415 - a brief needs none of it
 
-        return hook(words[1:], _alone, _load_hook)
+        return run_hook(words[1:], _compose_alone, _load_hook)
     if sys.stdout is None:
         print_error_line("standard output is closed, so nothing was done; open it, or send it to /dev/null")
         return FAILED
@@ -73,16 +73,16 @@ def _load_composer() -> None:
 
 def _load_hook() -> Callable[[Call, str], tuple[str, Callable[[], object]]]:
     _collect_no_garbage()
-    from brief.cli.hook import alone  # noqa: PLC0415 - the fast path must not pay for it
+    from brief.cli.hook import compose_alone  # noqa: PLC0415 - the fast path must not pay for it
 
-    return alone
+    return compose_alone
 
 
-def _alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
+def _compose_alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     return _load_hook()(call, absence)
 
 
-def command() -> NoReturn:
+def run_command() -> NoReturn:
     """Run the command as a process of its own, and end the process."""
     os.umask(os.umask(0o022) | 0o022)  # nothing that is made may be written by others
     code = main()
@@ -94,4 +94,4 @@ def command() -> NoReturn:
 
 
 if __name__ == "__main__":
-    command()
+    run_command()

@@ -21,13 +21,13 @@ def signature_of(request: RequestContext, seen: SeenSessions) -> tuple[object, .
         context.sessions.loss(),
         context.sessions.missing(),
         seen.signature(),
-        _receipts(context, query),
+        _stamp_receipts(context, query),
         observed,
         _derive_lock(context.state_dir),
     )
 
 
-def _receipts(context: SectionContext, query: SectionQuery) -> object:
+def _stamp_receipts(context: SectionContext, query: SectionQuery) -> object:
     """A value that changes when the asking session acknowledges a notice; None if that session is unknown."""
     try:
         own = own_episode(context, query) if query.session is None else None

@@ -55,11 +55,11 @@ class Composer:
         self._deadline = deadline_seconds
         self._open: dict[str, list[_Question]] = {name: [] for name in readers}
 
-    async def sections(self, context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
+    async def read_sections(self, context: SectionContext, query: SectionQuery) -> tuple[Section, ...]:
         """The six sections in order, within the deadline."""
         return await self.read(tuple(SECTIONS), context, query)
 
-    async def section(self, name: str, context: SectionContext, query: SectionQuery) -> Section:
+    async def read_section(self, name: str, context: SectionContext, query: SectionQuery) -> Section:
         """One section alone."""
         return (await self.read((name,), context, query))[0]
 
@@ -73,7 +73,7 @@ class Composer:
         if answers:
             await asyncio.wait(answers.values(), timeout=deadline)
         return tuple(
-            _not_asked(name, hung[name]) if name in hung else self._section(name, answers[name], deadline)
+            _not_asked(name, hung[name]) if name in hung else self._await_section(name, answers[name], deadline)
             for name in names
         )
 
@@ -94,19 +94,19 @@ class Composer:
         self._open[name].append(_Question(begun, answer))
         return answer
 
-    def _section(self, name: str, answer: asyncio.Future[Section], deadline: float) -> Section:
+    def _await_section(self, name: str, answer: asyncio.Future[Section], deadline: float) -> Section:
         if not answer.done():
-            return unread(name, f"no answer within {deadline:g} s")
+            return make_unread(name, f"no answer within {deadline:g} s")
         fault = answer.exception()
-        return answer.result() if fault is None else unread(name, _describe_error(fault))
+        return answer.result() if fault is None else make_unread(name, _describe_error(fault))
 
 
 def _not_asked(name: str, hung_since: float) -> Section:
     seconds = time.monotonic() - hung_since
-    return unread(name, f"not asked again: a question asked {seconds:.0f} s ago still hangs")
+    return make_unread(name, f"not asked again: a question asked {seconds:.0f} s ago still hangs")
 
 
-def unread(name: str, reason: str) -> Section:
+def make_unread(name: str, reason: str) -> Section:
     """The section of a reader that did not answer, with the reason."""
     kind: Any = SECTIONS[name]
     section: Section = kind(status=Status.UNREAD, headline="no answer", reason=reason)
@@ -138,7 +138,7 @@ class Frame(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
+def assemble_brief(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
     """Assemble a brief from its six sections. `now` is when it was composed."""
     return Brief(
         generated_at=now,
@@ -154,14 +154,14 @@ def assemble(sections: Sequence[Section], frame: Frame, now: datetime) -> Brief:
             head_unread=frame.repository.head_unread,
             is_stopped=frame.answered_by.reason == STOPPED,
         ),
-        summary=_summary(sections, frame.repository, frame.notes),
+        summary=_summarize(sections, frame.repository, frame.notes),
         unread=tuple(section.name for section in sections if section.status is Status.UNREAD),
         notes=frame.notes,
         sections=cast(SixSections, tuple(sections)),
     )
 
 
-def _summary(sections: Sequence[Section], repository: Repository, notes: Sequence[str]) -> str:
+def _summarize(sections: Sequence[Section], repository: Repository, notes: Sequence[str]) -> str:
     gaps = [f"head unread: {repository.head_unread}"] if repository.head_unread is not None else []
     gaps += [f"{s.name} {s.status}: {s.reason}" for s in sections if not s.fully_read]
     read = "everything that is set up was read" if not gaps else "not all was read: " + "; ".join(gaps)

@@ -23,8 +23,8 @@ from brief.core.model.wire import from_plain
 from brief.core.policy.names import LOCAL_POLICY, POLICY_FILE, SWITCH, UNREAD, PolicySource
 from brief.core.policy.settings import DEFAULTS, Settings
 from brief.core.policy.validate import Fault, Validated, validate
-from brief.core.text.sanitize import wire
-from brief.core.text.spelling import kind, spell, spellings
+from brief.core.text.sanitize import to_wire
+from brief.core.text.spelling import name_type, spell, spellings
 from brief.core.yaml.reader import decode, load
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import primary_of
@@ -83,7 +83,7 @@ def read_policy(root: str, common_dir: str) -> Policy:
 
 def policy_in_force(policy: Policy) -> PolicyInForce:
     """Which file is in force, for a brief."""
-    path = None if policy.source is PolicySource.DEFAULTS else wire(policy.path)
+    path = None if policy.source is PolicySource.DEFAULTS else to_wire(policy.path)
     return PolicyInForce(source=policy.source, path=path)
 
 
@@ -267,7 +267,7 @@ def _validate(raw: bytes, file: str, good: Mapping[str, Any]) -> Validated:
         raise _UnreadableError(error.sentence) from error
     document = {} if document is None else document
     if not isinstance(document, dict):
-        what = f"{spell(document)} (a {kind(document)})"
+        what = f"{spell(document)} (a {name_type(document)})"
         raise _UnreadableError(f"line 1, column 1: the file holds {what}; write keys and values, such as version: 1")
     validated = validate(document, file=file, last=good)
     wanted = validated.values.get("timezone")

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from brief.core.model.brief import Repository
 from brief.core.model.errors import GitError, RepositoryError
 from brief.core.policy.settings import Settings
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.known import Known
 from brief.fastpath.locate import Located
-from brief.git.place import checkout_at, head_of, primary_root, repository
+from brief.git.place import checkout_at, describe_repository, head_of, primary_root
 from brief.git.worktree_cache import WorktreeCache
 from brief.git.worktrees import Checkout
 from brief.policy import Policy, PolicyCache
@@ -94,7 +94,7 @@ class Requests:
         here = checkout_at(self._real(root))
         if here.common_dir != self._context.common_dir:
             raise RepositoryError(
-                f"{clean(wire(here.root))} is not a checkout of {clean(wire(self._context.common_dir))}"
+                f"{clean(to_wire(here.root))} is not a checkout of {clean(to_wire(self._context.common_dir))}"
             )
         policy = self._policies.read(here.root, here.common_dir)
         return CheckoutConfig(
@@ -115,7 +115,7 @@ class Requests:
         here, policy, (settings, untrusted, unmet) = self.checkout_config(root)
         context = replace(self._context, worktrees=self._hurried_worktrees) if hurried else self._context
         head = head_of(here, context.worktrees)
-        place = repository(here, head)
+        place = describe_repository(here, head)
         query = SectionQuery(
             root=here.root,
             settings=settings,
@@ -150,7 +150,7 @@ class Requests:
             )
         if "\\" not in root or os.path.isdir(root):
             return root
-        return self._first_checkout(lambda tree: wire(tree.root) == root, root)
+        return self._first_checkout(lambda tree: to_wire(tree.root) == root, root)
 
     def _first_checkout(self, is_meant: Callable[[Checkout], bool], otherwise: str) -> str:
         """The root of the first checkout in git's list that is meant, or `otherwise` if there is none."""

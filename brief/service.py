@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from brief.brief_signature import signature_of
-from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble
+from brief.compose import DEADLINE_SECONDS, Composer, Frame, assemble_brief
 from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, Section
 from brief.core.model.errors import (
     GitError,
@@ -211,7 +211,7 @@ class RepositoryService:
     async def section(self, name: str, root: str, session: str | None, *, local: bool = False) -> Section:
         """One section alone, without the others."""
         request = await in_thread(lambda: self.request_context(root, session, local=local))
-        return await self._composer.section(name, request.context, request.query)
+        return await self._composer.read_section(name, request.context, request.query)
 
     async def sections_for_line(self, request: RequestContext, session: str) -> tuple[Section, ...]:
         """The sections, as complete as a session's line needs them.
@@ -249,7 +249,7 @@ class RepositoryService:
             policy=policy_in_force(request.policy),
             notes=request.notes,
         )
-        brief = assemble(sections, frame, self.now())
+        brief = assemble_brief(sections, frame, self.now())
         if self._composed is not None:
             self._composed(request, brief)
         return brief

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from brief.fastpath.ask import quoted
+from brief.fastpath.ask import percent_encode
 from brief.fastpath.lease import RUNTIME, socket_name
-from brief.fastpath.locate import spelled
+from brief.fastpath.locate import spell_path
 from brief.fastpath.process import describe_process
 from sandbox import Lab
 
@@ -42,7 +42,7 @@ def answer(
 def send(connection: socket.socket, raw: bytes) -> None:
     """Answer with these bytes, as the server of the repository whose lease names the socket."""
     common_dir = _git_folders[connection.getsockname()]
-    connection.sendall(raw.replace(_HERE, quoted(spelled(common_dir)).encode(), 1))
+    connection.sendall(raw.replace(_HERE, percent_encode(spell_path(common_dir)).encode(), 1))
 
 
 def socket_of(lab: Lab) -> Path:

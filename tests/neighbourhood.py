@@ -20,7 +20,7 @@ from brief.clones.entries import Entry
 from brief.core.model.brief import PeersSection, Status
 from brief.core.model.section_data import Board, EpisodeState, Peer, PeersData
 from brief.core.model.wire import to_json
-from brief.fastpath.ask import quoted
+from brief.fastpath.ask import percent_encode
 from brief.fastpath.lease import socket_name
 from brief.fastpath.process import describe_process
 from sandbox import Lab
@@ -112,7 +112,7 @@ def saying(made: Entry, body: bytes, status: int = 200, lease_state: str = "hold
     """Answer as the server of the entry does."""
     head = (
         f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-lease: {lease_state}\r\n"
-        f"majordomus-repository: {quoted(made.common_dir)}\r\n"
+        f"majordomus-repository: {percent_encode(made.common_dir)}\r\n"
         f"content-length: {len(body)}\r\n\r\n"
     )
     return lambda connection: connection.sendall(head.encode() + body)

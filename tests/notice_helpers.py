@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from brief.core.notices.notice import Notice, parse
-from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, order_shown
 from brief.core.sessions.life import Life
 
 ZONES = ("Pacific/Auckland", "Europe/Prague", "America/New_York", "UTC")
@@ -40,7 +40,7 @@ def countdown(made: Notice, local: str, zone: str) -> str | None:
 def shown(*made: Notice, local: str = "2026-10-11 09:00", zone: str = "Europe/Prague") -> list[Shown]:
     """Return the notices that are shown then, in order."""
     verdicts = [judged(each, local, zone) for each in made]
-    return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
+    return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order_shown)
 
 
 def _quoted(value: object) -> str:

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from brief.fastpath.ask import quoted
+from brief.fastpath.ask import percent_encode
 from hostile import FOREIGN
 from impostor import socket_in
 from sandbox import Lab
@@ -23,7 +23,7 @@ def answer(common_dir: str) -> bytes:
     """Whatever is asked: the mark, as text, as JSON, and with what steers a terminal."""
     body = _BODY.encode() + b"\x1b]0;x\x07\n"
     head = f"HTTP/1.1 200 OK\r\nmajordomus-epoch: {_EPOCH}\r\nmajordomus-read: in-full"
-    named = f"majordomus-repository: {quoted(common_dir)}\r\ncontent-length: {len(body)}"
+    named = f"majordomus-repository: {percent_encode(common_dir)}\r\ncontent-length: {len(body)}"
     return f"{head}\r\n{named}\r\n\r\n".encode() + body
 
 

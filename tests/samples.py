@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from brief.compose import Frame, assemble
+from brief.compose import Frame, assemble_brief
 from brief.core.model.brief import SECTIONS, AnsweredBy, Brief, PolicyInForce, Repository, Row, Section, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import EpisodeState, PeersData, StateData
@@ -83,7 +83,7 @@ def brief(*sections: Section, reason: str | None = None, notes: tuple[str, ...] 
         policy=PolicyInForce(source=PolicySource.DEFAULTS, path=None),
         notes=notes,
     )
-    return assemble([given.get(name, section(name)) for name in SECTIONS], frame, NOW)
+    return assemble_brief([given.get(name, section(name)) for name in SECTIONS], frame, NOW)
 
 
 def episode(name: str = "e1", checkout: str = "/r", **fields: Any) -> Episode:

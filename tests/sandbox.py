@@ -25,7 +25,7 @@ from forked import Forked, is_forkable
 MODULE = (sys.executable, "-m", "brief")
 """The arguments that start the command as a module of this source."""
 
-COMMAND = "from brief.__main__ import command; command()"
+COMMAND = "from brief.__main__ import run_command; run_command()"
 SERVER = "from brief.server.__main__ import main; sys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
 
 _GRACE_S = 10.0

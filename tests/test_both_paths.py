@@ -20,7 +20,7 @@ from serving import leave_notice
 pytestmark = pytest.mark.slow
 
 SESSIONS = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-FAST = "from brief.__main__ import command; command()"
+FAST = "from brief.__main__ import run_command; run_command()"
 
 ANN, BOB = (["--session", one] for one in SESSIONS)
 CALLS: list[list[str]] = [

@@ -84,7 +84,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def composed(composer: Composer) -> tuple[Section, ...]:
     """The six sections."""
-    return asyncio.run(composer.sections(context(), ask()))
+    return asyncio.run(composer.read_sections(context(), ask()))
 
 
 FAULTS: dict[str, tuple[Answer, str]] = {
@@ -161,12 +161,12 @@ def test_a_hanging_reader_is_asked_again_only_after_it_returns(gate: Gate) -> No
     composer = Composer(readers(alerts=gate), deadline_seconds=SHORT)
 
     async def story() -> list[Section]:
-        told = [(await composer.sections(context(), ask()))[-1] for _ in range(3)]
+        told = [(await composer.read_sections(context(), ask()))[-1] for _ in range(3)]
         assert gate.asked == 1
         gate.opened.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: composer._hung_since("alerts") is None)
-        return [*told, await composer.section("alerts", context(), ask())]
+        return [*told, await composer.read_section("alerts", context(), ask())]
 
     late, again, still, free = asyncio.run(story())
     assert late.reason == "no answer within 0.2 s"
@@ -181,14 +181,14 @@ def test_a_reader_that_returns_while_others_are_waited_for_affects_nobody(gate: 
 
     async def story() -> tuple[Section, ...]:
         slow.opened.set()
-        await composer.sections(context(), ask())
+        await composer.read_sections(context(), ask())
         slow.opened.clear()
-        first = asyncio.ensure_future(composer.sections(context(), ask()))
+        first = asyncio.ensure_future(composer.read_sections(context(), ask()))
         await asyncio.sleep(0)
         gate.opened.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: composer._hung_since("alerts") is None)
-        assert (await composer.section("alerts", context(), ask())).status is Status.READ
+        assert (await composer.read_section("alerts", context(), ask())).status is Status.READ
         slow.opened.set()
         return await first
 
@@ -210,11 +210,11 @@ def test_a_reader_hangs_as_long_as_any_of_its_questions_does(gate: Gate) -> None
     composer = Composer(readers(alerts=read), deadline_seconds=SHORT)
 
     async def story() -> str | None:
-        await asyncio.gather(*(composer.section("alerts", context(), ask()) for _ in range(2)))
+        await asyncio.gather(*(composer.read_section("alerts", context(), ask()) for _ in range(2)))
         second.set()
         await asyncio.to_thread(gate.ended.acquire)
         await until(lambda: any(question.answer.done() for question in composer._open["alerts"]))
-        return (await composer.section("alerts", context(), ask())).reason
+        return (await composer.read_section("alerts", context(), ask())).reason
 
     assert "not asked again" in (asyncio.run(story()) or "")
 
@@ -230,9 +230,9 @@ def test_without_a_thread_to_spare_the_brief_still_comes(monkeypatch: pytest.Mon
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
             patch.setattr("brief.support.daemon_threads._workers", Workers())
-            without = await composer.sections(context(), ask())
+            without = await composer.read_sections(context(), ask())
         await asyncio.sleep(SHORT)
-        return without, await composer.sections(context(), ask())
+        return without, await composer.read_sections(context(), ask())
 
     without, after = asyncio.run(story())
     assert {each.reason for each in without} == {"unexpected RuntimeError: can't start new thread"}

@@ -12,14 +12,14 @@ import pytest
 from brief.capabilities.capability import Capability
 from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
-from brief.cli.parser import parser
+from brief.cli.parser import build_parser
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import Brief
 from brief.core.model.fields import fields_of
 from brief.core.model.wire import from_json
 from brief.core.text.line import compose_line
-from brief.core.text.page import page
-from brief.core.text.prompt import prompt
+from brief.core.text.page import render_page
+from brief.core.text.prompt import render_prompt
 from brief.handlers.inputs import OwnersOwn, Positional
 from sandbox import Lab
 from serving import ask, given, leave_notice
@@ -84,7 +84,7 @@ def _by_http(lab: Lab, capability: Capability) -> bytes:
 def _text(capability: Capability, document: str) -> str:
     """What a person is shown of a JSON answer."""
     if capability.output is Rendered:
-        return page(from_json(Brief, document), None)
+        return render_page(from_json(Brief, document), None)
     return capability.text(from_json(capability.output, document))
 
 
@@ -105,8 +105,8 @@ def test_every_form_of_a_brief_is_made_of_its_json(form: str, held: Lab) -> None
     document = from_json(Brief, ask(held, "GET", "/brief", session="here").body)
     made = {
         "line": lambda: compose_line(document.sections, document.generated_at, None) + "\n",
-        "prompt": lambda: prompt(document),
-        "text": lambda: page(document, None),
+        "prompt": lambda: render_prompt(document),
+        "text": lambda: render_page(document, None),
     }[form]()
     sent = ask(held, "GET", "/brief", session="here", format=form).body.decode()
     assert _MOMENT.sub("MOMENT", sent) == _MOMENT.sub("MOMENT", made)
@@ -139,7 +139,7 @@ def test_a_query_reads_and_a_command_writes() -> None:
 def test_every_input_can_be_given_to_the_command(capability: Capability, capsys: pytest.CaptureFixture[str]) -> None:
     """The help of a command has its title, every field of its input and every description; `local` is HTTP's alone."""
     with pytest.raises(SystemExit) as ended:
-        parser().parse_args([*capability.cli, "--help"])
+        build_parser().parse_args([*capability.cli, "--help"])
     assert ended.value.code == 0
     told = " ".join(capsys.readouterr().out.split())
     assert capability.title in told

@@ -17,9 +17,9 @@ from brief.core.model.brief import AnsweredBy, Brief, PeersSection, StateSection
 from brief.core.model.errors import NoServerError, RepositoryError, UsageError
 from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import from_json, from_plain, to_json
-from brief.core.text.page import page
-from brief.core.text.prompt import prompt
-from brief.core.text.sanitize import wire
+from brief.core.text.page import render_page
+from brief.core.text.prompt import render_prompt
+from brief.core.text.sanitize import to_wire
 from brief.git.worktree_cache import WorktreeCache
 from brief.sections.episode_meant import episode_meant
 from brief.service import RepositoryService
@@ -111,7 +111,7 @@ def test_a_root_that_is_no_utf8_is_known_by_its_spelling(repo: Lab) -> None:
     """A checkout whose name has a stray byte is requested and reported with that byte escaped; names stay distinct."""
     raw = os.fsdecode(os.fsencode(repo.base) + b"/caf\xe9")
     repo.git("worktree", "add", "-q", "-b", "odd", raw)
-    spelled = wire(raw)
+    spelled = to_wire(raw)
     assert spelled == f"{repo.base}/caf\\xe9"
     one = service(repo, Known([episode("e1", spelled)]))
     found = brief(one, spelled)
@@ -287,7 +287,7 @@ def test_a_head_that_cannot_be_read_is_told_everywhere(repo: Lab) -> None:
     assert "refs/heads/main" in (place.head_unread or "")
     assert "head ?" in found.line
     assert not found.fully_read
-    for text in (page(found), prompt(found), found.summary):
+    for text in (render_page(found), render_prompt(found), found.summary):
         assert "HEAD leads to" in text
         assert "no commit yet" not in text
         assert text.replace("\n", "").isprintable()

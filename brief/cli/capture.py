@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from brief.cli.checkout_argument import located
+from brief.cli.checkout_argument import locate_checkout
 from brief.cli.output import print_text, wrap_for_terminal
 from brief.core.model.errors import ANSWERED, FAILED, MajordomusError, RepositoryError, UsageError
 from brief.core.text.json_document import json_document
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.locate import Located, current_folder
 from brief.install import client
 from brief.install.content import Files, content, own_command
@@ -38,7 +38,7 @@ Where a checkout has the mod too, yours is loaded instead.
 """
 
 
-def _places(args: argparse.Namespace, here: Located | None) -> list[Place]:
+def _list_places(args: argparse.Namespace, here: Located | None) -> list[Place]:
     return [place_of(mod, Scope(args.scope), here) for mod in MODS if mod.provider == args.provider]
 
 
@@ -58,13 +58,13 @@ def install_mods(args: argparse.Namespace) -> int:
     if args.channel == "hooks":
         print_text(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
-    here = _around(args)
+    here = _locate_checkout(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
     policy = None if here is None or _is_for_all(args) else checked(read_policy(here.root, here.common_dir))
     # Whatever cannot be read is met here, before the first mod is written.
-    ready = [(place, _content(place)) for place in _places(args, here)]
+    ready = [(place, _read_content(place)) for place in _list_places(args, here)]
     now = utc_now()
-    outcomes = [install(place, files, _forbidden(place, policy), now) for place, files in ready]
+    outcomes = [install(place, files, _why_forbidden(place, policy), now) for place, files in ready]
     _tell(outcomes)
     if any(outcome.action is Action.WRITTEN for outcome in outcomes):
         print_text(
@@ -73,12 +73,12 @@ def install_mods(args: argparse.Namespace) -> int:
     return ANSWERED if all(outcome.action in _INSTALLED for outcome in outcomes) else FAILED
 
 
-def _forbidden(place: Place, policy: Policy | None) -> str | None:
+def _why_forbidden(place: Place, policy: Policy | None) -> str | None:
     """Say why the policy forbids the mod; None if it allows it, or if no policy is asked."""
     return None if policy is None else switch_reason(policy, place.mod.policy_key)
 
 
-def _content(place: Place) -> Files:
+def _read_content(place: Place) -> Files:
     return content(place.mod, mod_folder(place.mod.source), place.scope, own_command(sys.argv[0]))
 
 
@@ -93,11 +93,11 @@ def _ignore_lines(places: Iterable[Place]) -> str:
 
 def remove_mods(args: argparse.Namespace) -> int:
     """Remove the mods, or report which settings name hooks."""
-    here = _around(args)
+    here = _locate_checkout(args)
     if args.channel == "hooks":
         return _tell_of_hooks(args, here)
     now = utc_now()
-    outcomes = [remove(place, now) for place in _places(args, here)]
+    outcomes = [remove(place, now) for place in _list_places(args, here)]
     _tell(outcomes)
     return FAILED if any(outcome.action is Action.FOREIGN for outcome in outcomes) else ANSWERED
 
@@ -117,9 +117,9 @@ def _tell_of_hooks(args: argparse.Namespace, here: Located | None) -> int:
 
 def show_mods(args: argparse.Namespace) -> int:
     """Show where the mods are, and whether the client loads them."""
-    here = _around(args)
+    here = _locate_checkout(args)
     status = CaptureStatus(
-        mods=tuple(_mod_status(args, place, here) for place in _places(args, here)),
+        mods=tuple(_mod_status(args, place, here) for place in _list_places(args, here)),
         settings=find_hook_settings(args.provider, here.root if here else None),
     )
     print_text(
@@ -136,10 +136,10 @@ def _mod_status(args: argparse.Namespace, place: Place, here: Located | None) ->
     seen = client.examine(place.mod, place.scope, root, folder) if found.is_ours else None
     own = place_of(place.mod, Scope.USER, None)
     instead = str(own.path) if place.scope is Scope.PROJECT and find(own).is_ours and not found.is_ours else None
-    return mod_status(place, found, _off(place, here), seen, instead)
+    return mod_status(place, found, _why_inactive(place, here), seen, instead)
 
 
-def _off(place: Place, here: Located | None) -> str | None:
+def _why_inactive(place: Place, here: Located | None) -> str | None:
     """Say why the mod does nothing in this checkout; None if it does act, or if there is no checkout."""
     if here is None:
         return None
@@ -148,10 +148,10 @@ def _off(place: Place, here: Located | None) -> str | None:
     return switch_reason(read_policy(here.root, here.common_dir), place.mod.policy_key) or untrusted
 
 
-def _around(args: argparse.Namespace) -> Located | None:
+def _locate_checkout(args: argparse.Namespace) -> Located | None:
     """Return the checkout; a mod that is installed for the person needs none."""
     try:
-        return located(args)
+        return locate_checkout(args)
     except RepositoryError:
         if _is_for_all(args):
             return None
@@ -160,4 +160,4 @@ def _around(args: argparse.Namespace) -> Located | None:
 
 def _tell(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
-        print_text(wrap_for_terminal(f"{clean(wire(outcome.sentence), 2_000)}\n"))
+        print_text(wrap_for_terminal(f"{clean(to_wire(outcome.sentence), 2_000)}\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from brief.cli.checkout_argument import located
+from brief.cli.checkout_argument import locate_checkout
 from brief.cli.output import print_text
 from brief.core.model.errors import ANSWERED, FAILED, RepositoryError
 from brief.core.model.health import diagnosis_text
@@ -25,6 +25,6 @@ def show_diagnosis(args: argparse.Namespace) -> int:
 
 def _place(args: argparse.Namespace) -> tuple[Located | None, str]:
     try:
-        return located(args), ""
+        return locate_checkout(args), ""
     except RepositoryError as fault:
         return None, fault.sentence

@@ -12,7 +12,7 @@ from typing import Any
 
 from brief.cli.offline import offline_service
 from brief.compose import DEADLINE_SECONDS
-from brief.fastpath.hook import SPEAKING, Call, ask_server, hook, nothing
+from brief.fastpath.hook import SPEAKING, Call, ask_server, record_nothing, run_hook
 from brief.fastpath.lease import NoServerError, state_dir
 from brief.fastpath.waiting import start_server
 from brief.git.ownership import accept_by_git
@@ -28,10 +28,10 @@ END_SECONDS = 0.2
 
 def answer_hook(args: argparse.Namespace) -> int:
     """Answer a hook that the fast path left to the whole command."""
-    return hook([args.event], alone)
+    return run_hook([args.event], compose_alone)
 
 
-def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
+def compose_alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     """Return the text that the session must read, and a function that records that it was read.
 
     The text is composed by this process, except that a server in a git folder that only git accepts is asked here. When a
@@ -41,9 +41,9 @@ def alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     logging.getLogger("brief").addHandler(logging.NullHandler())
     if accept_by_git(call.here.common_dir, call.here.root):
         with contextlib.suppress(NoServerError, ValueError):
-            return ask_server(call), nothing
+            return ask_server(call), record_nothing
     if call.event not in SPEAKING:
-        return "", nothing
+        return "", record_nothing
     if call.event == "session-start":
         _start_server(call)
     left = call.until - END_SECONDS - time.monotonic()

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from brief.cli.output import print_error, print_text
-from brief.cli.parser import parser, parser_for
+from brief.cli.parser import build_parser, parser_for
 from brief.core.model.errors import USAGE, MajordomusError
 from brief.fastpath.output import OutputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main(words: Sequence[str]) -> int:
     """Run the command given by `words`; an error prints a sentence to standard error and sets the exit code."""
     if not words:  # nobody knows yet what there is
-        print_text(parser().format_help())
+        print_text(build_parser().format_help())
         return USAGE
     try:
         args = parser_for(words).parse_args(words)
@@ -30,7 +30,7 @@ def main(words: Sequence[str]) -> int:
     except OutputError:
         raise
     except Exception as fault:  # noqa: BLE001 - a person gets a sentence, whatever happened
-        return print_error(_unexpected(fault))
+        return print_error(_as_unexpected(fault))
 
 
 def find_action(name: str) -> Callable[[argparse.Namespace], int]:
@@ -40,7 +40,7 @@ def find_action(name: str) -> Callable[[argparse.Namespace], int]:
     return action
 
 
-def _unexpected(fault: Exception) -> MajordomusError:
+def _as_unexpected(fault: Exception) -> MajordomusError:
     from brief.core.text.sanitize import clean  # noqa: PLC0415 - most commands end without a fault
 
     return MajordomusError(f"unexpected {type(fault).__name__}: {clean(str(fault), 400)}; please report it")

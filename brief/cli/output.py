@@ -21,9 +21,9 @@ def wrap_for_terminal(text: str) -> str:
     columns = terminal_columns()
     if columns is None:
         return text
-    from brief.core.text.wrap import wrapped  # noqa: PLC0415 - only a terminal needs it
+    from brief.core.text.wrap import wrap_text  # noqa: PLC0415 - only a terminal needs it
 
-    return wrapped(text, columns)
+    return wrap_text(text, columns)
 
 
 def print_error(fault: MajordomusError) -> int:

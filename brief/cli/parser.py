@@ -71,27 +71,27 @@ GROUPS = {
 }
 
 
-def parser() -> Parser:
+def build_parser() -> Parser:
     """The parser of every command, made from the words of the capabilities and of the local commands."""
-    whole, commands = _empty()
+    whole, commands = _build_empty()
     _add_capabilities(commands, COMMANDS)
     add_local_commands(commands)
     return whole
 
 
 def parser_for(words: Sequence[str]) -> Parser:
-    """A parser that reads `words` as `parser` does: it knows one command where they name one, since each costs 1 ms."""
+    """A parser that reads `words` as `build_parser` does: it knows one command where they name one, since each costs 1 ms."""
     named = [command for command in COMMANDS if command[1] == tuple(words[: len(command[1])])]
     if not words or (not named and any(words[0] == command[1][0] for command in COMMANDS)):
-        return parser()
-    whole, commands = _empty()
+        return build_parser()
+    whole, commands = _build_empty()
     _add_capabilities(commands, named)
     if not named:
         add_local_commands(commands)
-    return whole if named or words[0] in commands.choices else parser()
+    return whole if named or words[0] in commands.choices else build_parser()
 
 
-def _empty() -> tuple[Parser, Commands]:
+def _build_empty() -> tuple[Parser, Commands]:
     whole = Parser(
         prog="majordomus",
         description=textwrap.fill(PURPOSE, 80),

@@ -11,7 +11,7 @@ from msgspec import DecodeError
 
 from brief.capabilities.capability import Capability
 from brief.capabilities.lookup import find_capability
-from brief.cli.checkout_argument import located
+from brief.cli.checkout_argument import locate_checkout
 from brief.cli.offline import offline_service, why_offline
 from brief.cli.output import print_text, wrap_for_terminal
 from brief.core.model.answers import Problem, Rendered
@@ -48,7 +48,7 @@ class RefusedError(MajordomusError):
 def run_capability(args: argparse.Namespace) -> int:
     """Ask, print the answer, and return the exit code."""
     capability = find_capability(args.capability)
-    here = located(args)
+    here = locate_checkout(args)
     asked = _asked(capability, args, here)
     _refuse_unfit(capability, asked)
     if capability.kind == "command":

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from brief.cli.checkout_argument import located
+from brief.cli.checkout_argument import locate_checkout
 from brief.cli.output import print_text
 from brief.core.model.errors import ANSWERED, ConflictError, NoServerError
 from brief.core.text.sanitize import printable_json
@@ -20,7 +20,7 @@ def run_server(args: argparse.Namespace) -> int:
     """Run the server in the foreground until it is stopped."""
     from brief.server.__main__ import main as serve  # noqa: PLC0415 - slow, and the other commands need none of it
 
-    here = located(args)
+    here = locate_checkout(args)
     code = serve(here.common_dir, here.root, detached=False)
     if code == HELD:
         raise ConflictError(f"another server holds {here.common_dir}; see majordomus serve status")
@@ -29,7 +29,7 @@ def run_server(args: argparse.Namespace) -> int:
 
 def ensure_server(args: argparse.Namespace) -> int:
     """Start the server unless one already answers."""
-    here = located(args)
+    here = locate_checkout(args)
     if args.unless_stopped:
         ensuring.refuse_stopped(here)
     ensured = ensuring.ensure(here)
@@ -40,7 +40,7 @@ def ensure_server(args: argparse.Namespace) -> int:
 
 def show_server(args: argparse.Namespace) -> int:
     """Show which server holds the repository."""
-    status, why = ensuring.ping(located(args))
+    status, why = ensuring.ping(locate_checkout(args))
     if status is None:
         raise NoServerError(f"serve status unread: {why}")
     return _print_status(args, status, server_text)
@@ -48,7 +48,7 @@ def show_server(args: argparse.Namespace) -> int:
 
 def stop_server(args: argparse.Namespace) -> int:
     """Stop the server, until a person starts it again."""
-    here = located(args)
+    here = locate_checkout(args)
     status = ensuring.stop(here)
     ensuring.mark_stopped(here.common_dir)
     if status is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from brief.fastpath.statusline import statusline
+from brief.fastpath.statusline import run_statusline
 from brief.git.ownership import accept_by_git
 
 
 def print_statusline(args: argparse.Namespace) -> int:  # noqa: ARG001 - every action is run alike
     """Print the line, asking git whether it accepts a git folder that another user owns."""
-    return statusline(accept_by_git)
+    return run_statusline(accept_by_git)

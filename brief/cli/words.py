@@ -52,7 +52,9 @@ class Parser(argparse.ArgumentParser):
             options = [option for action in self._actions for option in action.option_strings]
             word = left[0].partition("=")[0]
             self.error(
-                _unknown("option", word, options) if word.startswith("-") else f"unexpected argument {_quote(word)}"
+                _describe_unknown("option", word, options)
+                if word.startswith("-")
+                else f"unexpected argument {_quote(word)}"
             )
         for action in self._actions:
             if action.dest not in MAY_BE_BLANK and _is_blank(getattr(read, action.dest, None)):
@@ -67,14 +69,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the sentence and exit 2."""
-        from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
+        from brief.core.text.sanitize import clean, to_wire  # noqa: PLC0415 - only a mistake needs it
 
-        sentence = self._missing(message) or self._unknown_command(message) or _sentence(message)
+        sentence = self._describe_missing(message) or self._unknown_command(message) or _reword(message)
         see = " See" if sentence.endswith("?") else "; see"
-        print_error_line(clean(wire(f"{sentence}{see} {self.prog} --help"), 2_000))
+        print_error_line(clean(to_wire(f"{sentence}{see} {self.prog} --help"), 2_000))
         self.exit(USAGE)
 
-    def _missing(self, message: str) -> str | None:
+    def _describe_missing(self, message: str) -> str | None:
         """Return the sentence for a missing command name, which lists the commands; argparse's own sentence does not."""
         for action in self._actions:
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
@@ -86,7 +88,7 @@ class Parser(argparse.ArgumentParser):
         found = _INVALID_CHOICE.match(message)
         for action in self._actions:
             if found is not None and found["name"] == action.metavar and isinstance(action.choices, dict):
-                return _unknown("command", found["word"], action.choices)
+                return _describe_unknown("command", found["word"], action.choices)
         return None
 
 
@@ -96,11 +98,13 @@ def _is_blank(value: object) -> bool:
     return any(isinstance(one, str) and not one.strip() for one in values)
 
 
-def _sentence(message: str) -> str:
+def _reword(message: str) -> str:
     """Return argparse's sentence, reworded and shortened where it would list every choice."""
     found = _INVALID_CHOICE.match(message)
     if found is not None:
-        return _unknown("value", found["word"], re.findall(r"[\w-]+", found["choices"]), f" for {found['name']}")
+        return _describe_unknown(
+            "value", found["word"], re.findall(r"[\w-]+", found["choices"]), f" for {found['name']}"
+        )
     missing = re.fullmatch(r"the following arguments are required: (.*)", message, re.DOTALL)
     if missing is not None:
         return f"{missing[1].replace(', ', ' and ')} {'are' if ', ' in missing[1] else 'is'} missing"
@@ -108,7 +112,7 @@ def _sentence(message: str) -> str:
     return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 is a whole number, not \2", message)
 
 
-def _unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str:
+def _describe_unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str:
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
     nearest = difflib.get_close_matches(word, list(known), 1)
@@ -117,9 +121,9 @@ def _unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str
 
 
 def _quote(word: str) -> str:
-    from brief.core.text.sanitize import clean, wire  # noqa: PLC0415 - only a mistake needs it
+    from brief.core.text.sanitize import clean, to_wire  # noqa: PLC0415 - only a mistake needs it
 
-    return repr(clean(wire(word), _LONGEST_QUOTE))
+    return repr(clean(to_wire(word), _LONGEST_QUOTE))
 
 
 def _terminal_width() -> int:

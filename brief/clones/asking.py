@@ -14,7 +14,7 @@ from brief.core.model.first_fault import first_fault
 from brief.core.model.section_data import Board, Peer
 from brief.core.model.wire import from_json
 from brief.core.text.sanitize import clean
-from brief.fastpath.ask import Answer, exchange, request_of
+from brief.fastpath.ask import Answer, exchange_request, request_of
 from brief.fastpath.lease import NoServerError
 from brief.support.files import reason_of
 
@@ -43,25 +43,27 @@ def ask_server(entry: Entry, seconds: float = ASK_SECONDS, kind: Kind = "clone")
     question = [("root", entry.root or entry.common_dir), ("local", "true")]
     try:
         request = request_of("GET", "/peers", question)
-        answer = exchange(entry.socket, entry.common_dir, entry.epoch, request, seconds=seconds, most=MOST_BYTES)
+        answer = exchange_request(
+            entry.socket, entry.common_dir, entry.epoch, request, seconds=seconds, most=MOST_BYTES
+        )
     except (TimeoutError, BlockingIOError):
-        return unread(
+        return make_unread(
             entry, "silent", f"its server (pid {entry.pid}) gave no answer within {seconds * 1000:.0f} ms", kind
         )
     except NoServerError as fault:
-        return unread(entry, "refused", str(fault), kind)
+        return make_unread(entry, "refused", str(fault), kind)
     except OSError as fault:
-        return unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}", kind)
+        return make_unread(entry, "refused", f"its server (pid {entry.pid}) cannot be asked: {reason_of(fault)}", kind)
     return _read_answer(entry, answer, kind)
 
 
-def unread(entry: Entry, condition: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
+def make_unread(entry: Entry, condition: NeighbourCondition, reason: str, kind: Kind = "clone") -> Neighbour:
     """The neighbour for a server whose boards could not be read."""
-    board = _board(entry, condition, reason, None, kind)
+    board = _make_board(entry, condition, reason, None, kind)
     return Neighbour(board, gap=f"{_name_of(board)} is {condition}: {clean(reason, 400)}")
 
 
-def superseded(entry: Entry, answer: Neighbour) -> Neighbour:
+def mark_superseded(entry: Entry, answer: Neighbour) -> Neighbour:
     """Mark the answer of a server that a newer one has replaced as superseded. Keeps its count, if it gave one."""
     reason = f"a newer server holds its repository; epoch {entry.epoch} (pid {entry.pid}) writes nothing more"
     return Neighbour(answer.board.replace(condition="superseded", reason=reason), answer.peers)
@@ -71,26 +73,26 @@ def _read_answer(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
     neighbour = _read_body(entry, answer, kind)
     if answer.headers.get("majordomus-lease") == "superseded":
         reason = f"epoch {entry.epoch} (pid {entry.pid}) lost its lock and writes nothing more"
-        return Neighbour(_board(entry, "superseded", reason, neighbour.board.count, kind), neighbour.peers)
+        return Neighbour(_make_board(entry, "superseded", reason, neighbour.board.count, kind), neighbour.peers)
     return neighbour
 
 
 def _read_body(entry: Entry, answer: Answer, kind: Kind) -> Neighbour:
-    section, fault = _section(answer)
+    section, fault = _read_section(answer)
     if section is None:
         if entry.version == __version__:
-            return unread(entry, "refused", fault, kind)
+            return make_unread(entry, "refused", fault, kind)
         versions = f"its server has version {clean(entry.version, 40)} and this one {__version__}"
-        return unread(entry, "other-version", f"{fault}; {versions}", kind)
+        return make_unread(entry, "other-version", f"{fault}; {versions}", kind)
     if section.data is None:
-        return unread(entry, "refused", section.reason or section.headline, kind)
+        return make_unread(entry, "refused", section.reason or section.headline, kind)
     peers = section.data.peers
-    board = _board(entry, "ready", None, len(peers), kind)
+    board = _make_board(entry, "ready", None, len(peers), kind)
     gap = None if section.fully_read else f"{_name_of(board)}: {clean(section.reason or '', 400)}"
     return Neighbour(board, peers, gap)
 
 
-def _section(answer: Answer) -> tuple[PeersSection | None, str]:
+def _read_section(answer: Answer) -> tuple[PeersSection | None, str]:
     """The peers section in the answer, or None and the reason why there is none."""
     if answer.status != 200:
         return None, f"it answered {answer.status}: {clean(answer.error() or 'it gave no reason', 300)}"
@@ -105,7 +107,9 @@ def _name_of(board: Board) -> str:
     return f"clone {path}" if board.kind == "clone" else f"the other server of {path}"
 
 
-def _board(entry: Entry, condition: NeighbourCondition, reason: str | None, count: int | None, kind: Kind) -> Board:
+def _make_board(
+    entry: Entry, condition: NeighbourCondition, reason: str | None, count: int | None, kind: Kind
+) -> Board:
     path = entry.root or entry.common_dir
     name = os.path.basename(path.rstrip("/")) or path
     return Board(kind=kind, name=name, path=path, condition=condition, reason=reason, count=count)

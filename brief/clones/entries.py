@@ -17,7 +17,7 @@ from msgspec import DecodeError, Meta, Struct, field
 from brief.core.model.errors import SupersededError
 from brief.core.model.first_fault import first_fault
 from brief.core.model.wire import Moment, Wire, from_json
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import ABSENT
 from brief.fastpath.lease import socket_name
 from brief.fastpath.process import recorded_process
@@ -35,7 +35,7 @@ _NAME = re.compile(r"(?:[0-9a-f]{12}-)?[0-9]{1,16}\.json")
 """The names that servers give their entries. No other file in the folder is opened or removed."""
 
 _SPELLED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
-"""A byte of a path that is not UTF-8, as `wire` escapes it."""
+"""A byte of a path that is not UTF-8, as `to_wire` escapes it."""
 
 CommitName = Annotated[str, Meta(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$(?!\n)")]
 Path = Annotated[str, Meta(pattern=r"^/[^\x00]*$(?!\n)", max_length=4_096)]
@@ -91,20 +91,20 @@ def read_entries(folder: str) -> Listed:
     except UnprovenError as fault:
         return Listed((), (f"other servers cannot be found: {fault}",))
     except OSError as fault:
-        return Listed((), (_unlisted(folder, fault),))
+        return Listed((), (_describe_unlisted(folder, fault),))
     try:
-        return _listed(folder, descriptor)
+        return _list_entries(folder, descriptor)
     except OSError as fault:
-        return Listed((), (_unlisted(folder, fault),))
+        return Listed((), (_describe_unlisted(folder, fault),))
     finally:
         os.close(descriptor)
 
 
-def _unlisted(folder: str, fault: OSError) -> str:
+def _describe_unlisted(folder: str, fault: OSError) -> str:
     return f"{folder} cannot be listed ({reason_of(fault)}), so other servers cannot be found"
 
 
-def _listed(folder: str, descriptor: int) -> Listed:
+def _list_entries(folder: str, descriptor: int) -> Listed:
     sockets = os.path.dirname(folder)
     names = sorted(name for name in os.listdir(descriptor) if name.endswith(".json") and not name.startswith("."))
     entries, faults = [], []
@@ -114,7 +114,7 @@ def _listed(folder: str, descriptor: int) -> Listed:
         )
     for name in names[:MOST_ENTRIES]:
         try:
-            entry = _live(name, descriptor, sockets)
+            entry = _read_live(name, descriptor, sockets)
         except (UnreadableFileError, UnprovenError) as fault:
             faults.append(f"{folder}/{name} is not a server's entry ({fault}); remove it")
         else:
@@ -122,7 +122,7 @@ def _listed(folder: str, descriptor: int) -> Listed:
     return Listed(tuple(sorted(entries, key=lambda entry: entry.epoch)), tuple(faults))
 
 
-def _live(name: str, folder: int, sockets: str) -> Entry | None:
+def _read_live(name: str, folder: int, sockets: str) -> Entry | None:
     """The entry in a file. None if it is still being written, or was removed because its server is gone.
 
     An entry must name its own socket, in the folder `sockets`: no other socket is asked or even looked up.
@@ -152,7 +152,7 @@ def _live(name: str, folder: int, sockets: str) -> Entry | None:
 def _names_own_socket(entry: Entry, sockets: str) -> bool:
     bytes_of = _SPELLED_BYTE.sub(lambda found: os.fsdecode(bytes([int(found[1], 16)])), entry.common_dir)
     names = (socket_name(common_dir, entry.epoch) for common_dir in (entry.common_dir, bytes_of))
-    return entry.socket in [wire(os.path.join(sockets, name)) for name in names]
+    return entry.socket in [to_wire(os.path.join(sockets, name)) for name in names]
 
 
 def _read(name: str, folder: int) -> tuple[os.stat_result, bytes]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from brief.clones.asking import ASK_SECONDS, Kind, Neighbour, ask_server, superseded, unread
+from brief.clones.asking import ASK_SECONDS, Kind, Neighbour, ask_server, make_unread, mark_superseded
 from brief.clones.entries import Entry, folder_id, read_entries
 from brief.clones.kinship import RootCommits, are_clones
 from brief.core.text.sanitize import clean
@@ -94,17 +94,18 @@ class Neighbours:
         """Ask all but those that were silent lately. Sorted by the paths of their boards."""
         waited = {path: now - since for path, since in self._silent.items()}
         quiet = {path: seconds for path, seconds in waited.items() if 0 <= seconds < SILENT_SECONDS}
-        answers = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._kind)
+        answers = ask_all([entry for entry in kin if entry.socket not in quiet], kind=self._find_kind)
         self._silent = {path: self._silent[path] for path in quiet}
         self._silent |= {entry.socket: now for entry, answer in answers if answer.board.condition == "silent"}
         answers += [
-            (entry, _remembered(entry, quiet[entry.socket], self._kind(entry)))
+            (entry, _as_remembered(entry, quiet[entry.socket], self._find_kind(entry)))
             for entry in kin
             if entry.socket in quiet
         ]
-        newest = self._newest(kin)
+        newest = self._find_newest(kin)
         seen = [
-            superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer for entry, answer in answers
+            mark_superseded(entry, answer) if entry.epoch < newest[entry.common_dir] else answer
+            for entry, answer in answers
         ]
         return tuple(sorted(seen, key=lambda neighbour: neighbour.board.path or ""))
 
@@ -112,10 +113,10 @@ class Neighbours:
         """Whether it serves our own git folder: by its path, or by its inode if the folder was moved."""
         return entry.common_dir == self._own[0] or (entry.folder is not None and entry.folder == self._folder_id)
 
-    def _kind(self, entry: Entry) -> Kind:
+    def _find_kind(self, entry: Entry) -> Kind:
         return "server" if self._is_of_our_folder(entry) else "clone"
 
-    def _newest(self, kin: Sequence[Entry]) -> dict[str, int]:
+    def _find_newest(self, kin: Sequence[Entry]) -> dict[str, int]:
         """The newest epoch of each repository. Its older servers are superseded, even if they do not know it yet."""
         newest = dict((self._own,))
         for entry in kin:
@@ -143,11 +144,13 @@ def ask_all(
     for thread in threads:
         thread.join(max(0.0, end - time.monotonic()))
     late = f"the answer of its server was not read within {seconds * 1000:.0f} ms"
-    return [(entry, answers.get(at) or unread(entry, "silent", late, kind(entry))) for at, entry in enumerate(entries)]
+    return [
+        (entry, answers.get(at) or make_unread(entry, "silent", late, kind(entry))) for at, entry in enumerate(entries)
+    ]
 
 
-def _remembered(entry: Entry, seconds: float, kind: Kind) -> Neighbour:
-    return unread(
+def _as_remembered(entry: Entry, seconds: float, kind: Kind) -> Neighbour:
+    return make_unread(
         entry,
         "silent",
         f"its server (pid {entry.pid}) gave no answer {seconds:.0f} s ago; it is asked again every {SILENT_SECONDS:.0f} s",

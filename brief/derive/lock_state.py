@@ -133,13 +133,13 @@ def _is_held(lock: str, *, claimed: bool) -> bool:
         raise DeriveError(str(error)) from error
     except OSError as error:
         raise DeriveError(f"{lock} cannot be accessed: {reason_of(error)}") from error
-    listed = _listed(found)
+    listed = _find_listed(found)
     if listed is _Listed.UNCLEAR or (listed is _Listed.ABSENT and claimed):
-        return _refuses(lock)
+        return _is_refused(lock)
     return listed is _Listed.HELD
 
 
-def _listed(found: os.stat_result) -> _Listed:
+def _find_listed(found: os.stat_result) -> _Listed:
     """Look for `1: FLOCK ADVISORY WRITE pid major:minor:inode 0 EOF`, the device in hexadecimal digits."""
     try:
         with open(_PROC_LOCKS, encoding="ascii", errors="replace") as file:
@@ -154,7 +154,7 @@ def _listed(found: os.stat_result) -> _Listed:
     return _Listed.HELD if device in alike else _Listed.UNCLEAR
 
 
-def _refuses(lock: str) -> bool:
+def _is_refused(lock: str) -> bool:
     """Whether the lock is refused to us. A shared attempt for an instant does not disturb a holder."""
     try:
         descriptor = open_file(lock)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from brief import __version__
 from brief.core.model.health import Diagnosis, Finding, fail, ok, warn
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.doctor import files, machine, serving
 from brief.fastpath.locate import Located
 
@@ -37,8 +37,8 @@ def examine(here: Located | None, absence: str, now: datetime) -> Diagnosis:
     return Diagnosis(
         at=now,
         version=__version__,
-        root=wire(here.root) if here else None,
-        common_dir=wire(here.common_dir) if here else None,
+        root=to_wire(here.root) if here else None,
+        common_dir=to_wire(here.common_dir) if here else None,
         findings=(
             place,
             *(_run(name, check, here) if here else _skip(name) for name, check in _CHECKOUT_CHECKS),

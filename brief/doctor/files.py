@@ -21,10 +21,10 @@ from brief.core.model.health import (
 )
 from brief.core.notices.unread import Unread
 from brief.core.policy.names import UNREAD
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from brief.notices.store import NoticeStore
 from brief.policy import SEE_CHECK, PolicyStatus, describe_source, read_policy
 from brief.sections.context import SectionQuery
@@ -46,11 +46,11 @@ def check_policy(here: Located) -> Finding:
 def check_other_worktrees(here: Located) -> Iterator[Finding]:
     """Check the policy in force in each other checkout. Nothing if git cannot list them, which another check reports."""
     with contextlib.suppress(GitError):
-        listed = worktrees(here.common_dir)
+        listed = list_worktrees(here.common_dir)
         others = [one for one in listed if one.root != here.root and not one.bare and not one.gone]
         for one in others[:_MOST_WORKTREES]:
             found = _judge(one.root, here.common_dir)
-            yield found.replace(name="worktree", sentence=f"{clean(wire(one.root), 300)}: policy {found.sentence}")
+            yield found.replace(name="worktree", sentence=f"{clean(to_wire(one.root), 300)}: policy {found.sentence}")
         more = len(others) - _MOST_WORKTREES
         if more > 0:
             yield ok("worktree", f"{more} more were not checked; run majordomus doctor in each of them")
@@ -60,7 +60,7 @@ def _judge(root: str, common_dir: str) -> Finding:
     found = read_policy(root, common_dir)
     return judge_policy(
         [fault.sentence for fault in found.faults],
-        wire(describe_source(found)),
+        to_wire(describe_source(found)),
         readable=not found.is_unread,
         present=found.status is not PolicyStatus.ABSENT,
     )

@@ -13,7 +13,7 @@ from brief.fastpath.known import Known, Unknown
 from brief.fastpath.locate import Located
 from brief.git.command import OLDEST, run
 from brief.git.worktree_entries import unlisted_entries
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from brief.policy import SEE_CHECK, read_policy
 from brief.support.zone import find_zone, zone, zone_doubt
 
@@ -45,7 +45,7 @@ def check_zones(here: Located | None) -> Finding:
 def check_worktrees(here: Located) -> Finding:
     """Check the checkouts that git lists."""
     try:
-        checkouts = worktrees(here.common_dir)
+        checkouts = list_worktrees(here.common_dir)
     except GitError as fault:
         return fail("worktrees", f"{fault.sentence}; try git fsck and git worktree repair")
     unlisted = unlisted_entries(here.common_dir, checkouts)

@@ -44,7 +44,9 @@ def check_socket(here: Located) -> Finding:
     if record is None:
         return ok("socket", "there is none, because no lease names one")
     path = record["socket"]
-    return judge_socket(path, _found(path), _found(os.path.dirname(path)), os.getuid(), running=_may_run(record))
+    return judge_socket(
+        path, _stat_path(path), _stat_path(os.path.dirname(path)), os.getuid(), running=_may_run(record)
+    )
 
 
 def check_runtime(here: Located | None) -> Finding:
@@ -68,7 +70,7 @@ def _record(here: Located) -> tuple[dict[str, Any] | None, str]:
         return None, str(absence)
 
 
-def _found(path: str) -> tuple[int, int] | None:
+def _stat_path(path: str) -> tuple[int, int] | None:
     """Mode and owner of the file at the path. Links are not followed."""
     try:
         found = os.lstat(path)

@@ -10,7 +10,7 @@ import time
 
 from brief.fastpath.jsontext import read_json, write_json
 from brief.fastpath.lease import ENSURE, NoServerError, read_lease, why_busy, why_silent
-from brief.fastpath.locate import spelled
+from brief.fastpath.locate import spell_path
 from brief.fastpath.proof import UnprovenError, check
 
 TYPE_CHECKING = False
@@ -96,8 +96,8 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
     record = read_lease(common_dir)
     request = request_of(method, path, params, body)
     try:
-        return exchange(
-            record["socket"], spelled(common_dir), record["epoch"], request, seconds=seconds, meanwhile=meanwhile
+        return exchange_request(
+            record["socket"], spell_path(common_dir), record["epoch"], request, seconds=seconds, meanwhile=meanwhile
         )
     except OSError as fault:
         is_sent = not isinstance(fault, _NOT_SENT)
@@ -106,7 +106,7 @@ def ask(  # noqa: PLR0913 - the parts of a request and what bounds it, each by i
         raise NoServerError(why, is_sent=is_sent) from None
 
 
-def exchange(  # noqa: PLR0913 - each says whom to ask, what, or within which bound
+def exchange_request(  # noqa: PLR0913 - each says whom to ask, what, or within which bound
     socket_path: str,
     repository: str,
     epoch: int,
@@ -123,10 +123,10 @@ def exchange(  # noqa: PLR0913 - each says whom to ask, what, or within which bo
     TimeoutError or BlockingIOError if the server is silent, another OSError if it cannot be asked, and NoServerError if
     somebody else answers.
     """
-    answer = _parsed(_exchanged(socket_path, request, time.monotonic() + seconds, most, meanwhile))
+    answer = _parse_answer(_exchange_bytes(socket_path, request, time.monotonic() + seconds, most, meanwhile))
     if answer is None or answer.headers.get("majordomus-epoch") != str(epoch):
         raise NoServerError(f"what answers at {socket_path} is not the server of epoch {epoch}")
-    if answer.headers.get("majordomus-repository") != quoted(repository):
+    if answer.headers.get("majordomus-repository") != percent_encode(repository):
         raise NoServerError(f"what answers at {socket_path} is not the server of {repository}; {ENSURE}")
     return answer
 
@@ -135,23 +135,25 @@ def answers_ping(record: dict[str, Any], seconds: float) -> bool:
     """Whether the server that a lease names answers a question about itself, which needs neither git nor a disk."""
     try:
         question = request_of("GET", "/server", [])
-        exchange(record["socket"], spelled(record["common_dir"]), record["epoch"], question, seconds=seconds)
+        exchange_request(record["socket"], spell_path(record["common_dir"]), record["epoch"], question, seconds=seconds)
     except (OSError, NoServerError):
         return False
     return True
 
 
-def _exchanged(path: str, request: bytes, deadline: float, most: int, meanwhile: Callable[[], object] | None) -> bytes:
+def _exchange_bytes(
+    path: str, request: bytes, deadline: float, most: int, meanwhile: Callable[[], object] | None
+) -> bytes:
     _refuse_foreign_socket(path)
     connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
-        connection.settimeout(_left(deadline))
+        connection.settimeout(_seconds_left(deadline))
         connection.connect(path)
         _refuse_foreign_peer(path, connection)
         connection.sendall(request)
         received = bytearray()
         if meanwhile is not None:
-            if _soon(connection, received, deadline, most):
+            if _arrives_soon(connection, received, deadline, most):
                 return bytes(received)
             meanwhile()
             deadline = max(deadline, time.monotonic() + READ_SECONDS)  # an answer that arrived meanwhile is still read
@@ -225,7 +227,7 @@ def _read_peer_uid(connection: socket) -> int:
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def _soon(connection: socket, received: bytearray, deadline: float, most: int) -> bool:
+def _arrives_soon(connection: socket, received: bytearray, deadline: float, most: int) -> bool:
     """Whether the whole answer arrived soon."""
     try:
         _receive(connection, received, min(deadline, time.monotonic() + SOON_SECONDS), most)
@@ -237,7 +239,7 @@ def _soon(connection: socket, received: bytearray, deadline: float, most: int) -
 def _receive(connection: socket, received: bytearray, deadline: float, most: int) -> None:
     """Add to `received` until the other side closes. After a TimeoutError it holds what has arrived."""
     while True:
-        connection.settimeout(_left(deadline))
+        connection.settimeout(_seconds_left(deadline))
         piece = connection.recv(262_144)
         if not piece:
             return
@@ -246,7 +248,7 @@ def _receive(connection: socket, received: bytearray, deadline: float, most: int
             raise OSError(f"it sent more than {most} bytes")
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError("no whole answer in time")
@@ -255,7 +257,7 @@ def _left(deadline: float) -> float:
 
 def request_of(method: str, path: str, params: list[tuple[str, str]], body: object = None) -> bytes:
     """The bytes of one request below `/api/v1`."""
-    query = "&".join(f"{quoted(name)}={quoted(value)}" for name, value in params)
+    query = "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in params)
     payload = b"" if body is None else write_json(body).encode()
     kind = "" if body is None else "content-type: application/json\r\n"
     head = (
@@ -265,12 +267,12 @@ def request_of(method: str, path: str, params: list[tuple[str, str]], body: obje
     return head.encode("ascii") + payload
 
 
-def quoted(text: str) -> str:
+def percent_encode(text: str) -> str:
     """Percent-encode text for a query or a header."""
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace"))
 
 
-def _parsed(raw: bytes) -> Answer | None:
+def _parse_answer(raw: bytes) -> Answer | None:
     head, separator, body = raw.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ", 2)

@@ -92,7 +92,7 @@ class Call:
         return {"root": self.here.name, "event": self.event, **known}
 
 
-def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
+def run_hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None = None) -> int:
     """Read the client's JSON from standard input, report it to the server, and print what the session must read.
 
     While a slow server is waited for, `meanwhile` prepares what `alone` would need.
@@ -100,8 +100,8 @@ def hook(words: list[str], alone: Alone, meanwhile: Callable[[], object] | None 
     until = time.monotonic() + ALL_SECONDS
     _end_by_then()
     try:
-        event = _named(words)
-        context, note = _context(event, until, alone, meanwhile)
+        event = _find_event(words)
+        context, note = _ask_context(event, until, alone, meanwhile)
     except UnknownEventError as fault:
         print_error_line(f"the hook did nothing: {fault}")
         return 0
@@ -126,7 +126,7 @@ def _end_by_then() -> None:
     signal.setitimer(signal.ITIMER_REAL, ALL_SECONDS)
 
 
-def _named(words: list[str]) -> str:
+def _find_event(words: list[str]) -> str:
     """The event that the words name, in our spelling or in a client's. Raises UnknownEventError."""
     for event, name in EVENTS.items():
         if words in ([event], [name]):
@@ -135,40 +135,40 @@ def _named(words: list[str]) -> str:
     raise UnknownEventError(f"{named}; name one of {', '.join((*EVENTS, WAKE))}")
 
 
-def nothing() -> None:
+def record_nothing() -> None:
     """Record nothing, because a server records by itself which of its answers was read."""
 
 
-def _context(
+def _ask_context(
     event: str, until: float, alone: Alone, meanwhile: Callable[[], object] | None
 ) -> tuple[str, Callable[[], object]]:
     given = read_stdin(MOST_INPUT)
     try:
         call = read_call(event, given, os.environ, until)
     except NotLocatedError:
-        return "", nothing
+        return "", record_nothing
     try:
-        return ask_server(call, meanwhile if event in SPEAKING else None), nothing
+        return ask_server(call, meanwhile if event in SPEAKING else None), record_nothing
     except (NoServerError, ValueError) as absence:
         is_for_whole = event in SPEAKING or isinstance(absence, ForeignFolderError)
-        return alone(call, str(absence)) if is_for_whole else ("", nothing)
+        return alone(call, str(absence)) if is_for_whole else ("", record_nothing)
 
 
 def read_call(event: str, given: Mapping[str, object], env: Mapping[str, str], until: float) -> Call:
     """Build the call from a client's JSON and environment. Raises NotLocatedError outside a checkout."""
     call = Call(event, locate(folder_of(given.get("cwd"))), until)
     call.session = session_of(given.get("session_id")) or session_of(env.get("CLAUDE_CODE_SESSION_ID"))
-    call.source = _word(given.get("source"))
-    call.reason = _word(given.get("reason"))
-    call.speaker = _speaker(given.get("prompt"))
+    call.source = _read_word(given.get("source"))
+    call.reason = _read_word(given.get("reason"))
+    call.speaker = _find_speaker(given.get("prompt"))
     if "CLAUDECODE" in env and call.session == env.get("CLAUDE_CODE_SESSION_ID", call.session):
         # A client that was started from within another session inherits its environment, but has an id of its own.
         call.provider = "claude-code"
-        call.pid = _pid(env.get("CLAUDE_PID", ""))
+        call.pid = _parse_pid(env.get("CLAUDE_PID", ""))
     return call
 
 
-def _speaker(prompt: object) -> str | None:
+def _find_speaker(prompt: object) -> str | None:
     """Who wrote a prompt: `client`, or `wake` if it is a wake of ours. None for a person."""
     text = prompt if isinstance(prompt, str) else ""
     is_of_client = text.startswith(OF_THE_CLIENT)
@@ -177,12 +177,12 @@ def _speaker(prompt: object) -> str | None:
     return "client" if is_of_client else None
 
 
-def _word(value: object) -> str | None:
+def _read_word(value: object) -> str | None:
     named = text_of(value)
     return named if named and named.isprintable() and len(named) <= MOST_WORD else None
 
 
-def _pid(text: str) -> int | None:
+def _parse_pid(text: str) -> int | None:
     is_number = text.isascii() and text.isdigit() and len(text) <= 10
     return int(text) if is_number and 0 < int(text) < 2**31 else None
 

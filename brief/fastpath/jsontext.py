@@ -26,14 +26,14 @@ class _Terms:
 def read_json(text: str | bytes) -> Any:
     """Parse a JSON text. Raises ValueError if it is not JSON, RecursionError if it is nested too deeply."""
     try:
-        return _scanned(text if isinstance(text, str) else text.decode())
+        return _scan(text if isinstance(text, str) else text.decode())
     except Exception:  # noqa: BLE001 - the package reports the fault, be it in the text or in the scanner
         from json import loads  # noqa: PLC0415 - see above
 
         return loads(text)
 
 
-def _scanned(text: str) -> object:
+def _scan(text: str) -> object:
     from _json import make_scanner  # noqa: PLC0415 - if it is missing, the package reads
 
     bare = text.strip(" \t\r\n")
@@ -50,15 +50,15 @@ def write_json(value: object) -> str:
     try:
         from _json import encode_basestring_ascii as quoted  # noqa: PLC0415 - if it is missing, the package writes
     except ImportError:
-        return _dumped(value)
+        return _dump(value)
     if type(value) is str:
         return quoted(value)
     if type(value) is dict and all(type(name) is str for name in value):
         return "{" + ", ".join(f"{quoted(name)}: {write_json(each)}" for name, each in value.items()) + "}"
-    return _dumped(value)
+    return _dump(value)
 
 
-def _dumped(value: object) -> str:
+def _dump(value: object) -> str:
     from json import dumps  # noqa: PLC0415 - see above
 
     return dumps(value)

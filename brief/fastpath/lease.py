@@ -93,12 +93,12 @@ def read_lease(common_dir: str) -> dict[str, Any]:
         raise NoServerError(f"{path} is damaged, so no server can be found by it; {ENSURE}")
     if record["common_dir"] != common_dir:
         raise NoServerError(
-            f"{path} was written for {_shown(record['common_dir'])}: this repository was moved or copied; "
+            f"{path} was written for {_show_path(record['common_dir'])}: this repository was moved or copied; "
             "start a server of its own with majordomus serve ensure"
         )
     if not record["socket"].endswith(f"/{RUNTIME}/{socket_name(common_dir, record['epoch'])}"):
         raise NoServerError(
-            f"{path} names {_shown(record['socket'])}, which is not the socket of a server of this repository, "
+            f"{path} names {_show_path(record['socket'])}, which is not the socket of a server of this repository, "
             f"so nobody is asked there; {ENSURE}"
         )
     return record
@@ -110,7 +110,7 @@ def _is_whole(record: dict[str, Any]) -> bool:
     )
 
 
-def _shown(path: str) -> str:
+def _show_path(path: str) -> str:
     return path[:400].encode("utf-8", "backslashreplace").decode()
 
 

@@ -48,10 +48,10 @@ class Located:
     @property
     def name(self) -> str:
         r"""The root as valid Unicode text. A byte that is not UTF-8 is written as `\xNN`."""
-        return spelled(self.root)
+        return spell_path(self.root)
 
 
-def spelled(path: str) -> str:
+def spell_path(path: str) -> str:
     """A path as valid Unicode text; see `Located.name`."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -90,9 +90,9 @@ def locate(start: str) -> Located:
         marker = os.path.join(folder, ".git")
         if os.path.isdir(marker) and _is_git_dir(marker):
             git_dir = os.path.realpath(marker)
-            return _proven(Located(folder, git_dir, _common_dir(git_dir)), marker)
+            return _prove_path(Located(folder, git_dir, _common_dir(git_dir)), marker)
         if os.path.isfile(marker):
-            return _proven(_linked(folder, marker), marker)
+            return _prove_path(_locate_linked(folder, marker), marker)
         if _is_git_dir(folder):
             raise NotLocatedError(_inside_git_dir(folder))
         parent = os.path.dirname(folder)
@@ -101,7 +101,7 @@ def locate(start: str) -> Located:
         folder = parent
 
 
-def _proven(here: Located, marker: str) -> Located:
+def _prove_path(here: Located, marker: str) -> Located:
     """Return `here`. Raises ForeignCheckoutError if the path to the user's git folder belongs partly to another user.
 
     This is git's own rule (`ensure_valid_ownership` in setup.c): work tree, `.git` and git folder have one owner. A git
@@ -146,7 +146,7 @@ def _is_git_dir(folder: str) -> bool:
     return os.path.isdir(folder + "/objects") and os.path.isdir(folder + "/refs")
 
 
-def _linked(root: str, marker: str) -> Located:
+def _locate_linked(root: str, marker: str) -> Located:
     content = read_small(marker)
     if content is None:
         raise NotLocatedError(f"{marker} cannot be read, so the repository is unknown; check its owner and mode")

@@ -66,9 +66,9 @@ def run(
     """
     unanswered.clear()
     if words == ["statusline"]:
-        from brief.fastpath.statusline import statusline  # noqa: PLC0415 - only a status line needs it
+        from brief.fastpath.statusline import run_statusline  # noqa: PLC0415 - only a status line needs it
 
-        return statusline(accept)
+        return run_statusline(accept)
     from brief.fastpath.arguments import read_arguments  # noqa: PLC0415 - a status line does not need it
 
     call = read_arguments(words)
@@ -127,14 +127,14 @@ def _request(call: Arguments, here: Located) -> tuple[list[tuple[str, str]], dic
     given = {"root": here.name, **{name: value for name, value in fields.items() if value is not None}}
     if call.entry[0] == "POST":
         return form, given
-    return [(name, _text(one)) for name, value in given.items() for one in _each(value)] + form, None
+    return [(name, _as_text(one)) for name, value in given.items() for one in _as_list(value)] + form, None
 
 
-def _each(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -33,7 +33,7 @@ def boot_id() -> Reading[str]:
     try:
         return Known(_read(f"{PROC}/sys/kernel/random/boot_id").strip())
     except OSError as fault:
-        return _unread("boot_id", fault)
+        return _make_unknown("boot_id", fault)
 
 
 def process_table() -> Reading[str]:
@@ -43,7 +43,7 @@ def process_table() -> Reading[str]:
     try:
         return Known(os.readlink(f"{PROC}/self/ns/pid"))
     except OSError as fault:
-        return _unread("self/ns/pid", fault)
+        return _make_unknown("self/ns/pid", fault)
 
 
 def process_start(pid: int) -> Reading[int]:
@@ -58,7 +58,7 @@ def process_start(pid: int) -> Reading[int]:
         is_own_table = os.readlink(f"{PROC}/self") == str(os.getpid())
         text = _read(f"{PROC}/{pid}/stat") if is_own_table else ""
     except OSError as fault:
-        return _unread(f"{pid}/stat", fault) if _has_process(pid) else ABSENT
+        return _make_unknown(f"{pid}/stat", fault) if _has_process(pid) else ABSENT
     if not is_own_table:
         return Unknown(f"{PROC} shows the processes of another process table")
     # The name stands in parentheses and may itself hold parentheses and spaces, so count fields after its end.
@@ -142,5 +142,5 @@ def _read(path: str) -> str:
         os.close(descriptor)
 
 
-def _unread(name: str, fault: OSError) -> Unknown:
+def _make_unknown(name: str, fault: OSError) -> Unknown:
     return Unknown(f"{PROC}/{name} cannot be read: {fault.strerror or fault}")

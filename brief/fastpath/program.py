@@ -17,14 +17,14 @@ _START = (
 )
 
 
-def isolated(module: str, *words: str) -> list[str]:
+def isolated_command(module: str, *words: str) -> list[str]:
     """The command line that runs `module` with `words`, from the same folder and packages as this process.
 
     These folders are passed explicitly, because isolation skips the user's own, where `pip install --user` installs.
     """
-    return [sys.executable, "-I", "-c", _START.format(packages=_PACKAGES, folders=_folders()), module, *words]
+    return [sys.executable, "-I", "-c", _START.format(packages=_PACKAGES, folders=_package_folders()), module, *words]
 
 
-def _folders() -> list[str]:
+def _package_folders() -> list[str]:
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return [source, *(path for path in sys.path if path.endswith(_PACKAGES) and path != source)]

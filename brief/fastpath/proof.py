@@ -31,7 +31,7 @@ def check_git_folder(common_dir: str) -> None:
     found = os.stat(common_dir)
     if found.st_uid != os.geteuid() and common_dir not in accepted:
         raise UnprovenError(
-            f"{common_dir} belongs to {_user(found.st_uid)}, not to you, so nothing in it is believed; "
+            f"{common_dir} belongs to {_describe_user(found.st_uid)}, not to you, so nothing in it is believed; "
             "if you trust it, name its work tree in git config --global --add safe.directory"
         )
 
@@ -50,7 +50,7 @@ def open_folder(path: str, parent: int | None = None, *, name: str | None = None
     except OSError:
         check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=True)
         raise
-    return _proven(descriptor, named, is_folder=True, mode=0o700 if tighten else None)
+    return _prove_descriptor(descriptor, named, is_folder=True, mode=0o700 if tighten else None)
 
 
 def open_file(
@@ -69,7 +69,7 @@ def open_file(
         check(os.stat(path, dir_fd=parent, follow_symlinks=False), named, is_folder=False)
         raise
     is_written = flags & os.O_ACCMODE != os.O_RDONLY
-    return _proven(descriptor, named, is_folder=False, is_written=is_written, mode=0o600 if tighten else None)
+    return _prove_descriptor(descriptor, named, is_folder=False, is_written=is_written, mode=0o600 if tighten else None)
 
 
 def read_file(folder: str, file: str, most: int) -> bytes:
@@ -103,7 +103,7 @@ def check(found: os.stat_result, name: str, *, is_folder: bool, may_be_wide: boo
         raise UnprovenError(f"{name} is not {kind}, so nothing is read or written there; move it away")
     if found.st_uid != os.geteuid():
         raise UnprovenError(
-            f"{name} belongs to {_user(found.st_uid)}, not to you, so nothing is read or written there; move it away"
+            f"{name} belongs to {_describe_user(found.st_uid)}, not to you, so nothing is read or written there; move it away"
         )
     if found.st_mode & WRITABLE_BY_OTHERS and not may_be_wide:
         mode = stat.S_IMODE(found.st_mode)
@@ -123,7 +123,9 @@ def check_only_name(found: os.stat_result, name: str, *, unfinished: int = 0) ->
         )
 
 
-def _proven(descriptor: int, name: str, *, is_folder: bool, is_written: bool = False, mode: int | None) -> int:
+def _prove_descriptor(
+    descriptor: int, name: str, *, is_folder: bool, is_written: bool = False, mode: int | None
+) -> int:
     """Check a descriptor, and close it if it is refused. A wider mode of ours is reduced to `mode`."""
     try:
         found = os.fstat(descriptor)
@@ -138,7 +140,7 @@ def _proven(descriptor: int, name: str, *, is_folder: bool, is_written: bool = F
     return descriptor
 
 
-def _user(uid: int) -> str:
+def _describe_user(uid: int) -> str:
     """A user by name and number."""
     try:
         from pwd import getpwuid  # noqa: PLC0415 - only where something is refused

@@ -32,32 +32,32 @@ STOPPED_LINE = f"brief ?{SEPARATOR}stopped{SEPARATOR}majordomus serve ensure sta
 """The line while the server is stopped by a person's word."""
 
 
-def statusline(accept: Callable[[str, str], bool] | None = None) -> int:
+def run_statusline(accept: Callable[[str, str], bool] | None = None) -> int:
     """Read the client's status JSON from standard input and print one line. For `accept` see main.py."""
     given = read_stdin(MOST_INPUT)
     try:
-        here = locate(folder_of(_folder(given)))
+        here = locate(folder_of(_find_folder(given)))
     except NotLocatedError:
         return 0
-    session, columns = session_of(given.get("session_id")), _columns()
+    session, columns = session_of(given.get("session_id")), _read_columns()
     try:
-        line = _asked(here, session)
+        line = _ask_line(here, session)
     except ForeignFolderError:
         is_accepted = accept is not None and accept(here.common_dir, here.root)
-        line = _asked(here, session) if is_accepted else None
+        line = _ask_line(here, session) if is_accepted else None
     line = line or last_known(here, session, time.time(), columns)
     if line or has_policy(here) or os.path.lexists(state_dir(here.common_dir)):
         _say(line or fit(STOPPED_LINE if is_stopped(here.common_dir) else NOBODY, columns))
     return 0
 
 
-def _folder(given: dict[str, object]) -> object:
+def _find_folder(given: dict[str, object]) -> object:
     workspace = given.get("workspace")
     named = workspace.get("current_dir") if isinstance(workspace, dict) else None
     return text_of(named) or given.get("cwd")
 
 
-def _columns() -> int | None:
+def _read_columns() -> int | None:
     """The width in which the client draws the line. None if it reports none, or 0 because it does not know."""
     named = os.environ.get("COLUMNS", "")
     if not (named.isascii() and named.isdigit() and len(named) <= len(str(MOST_COLUMNS))):
@@ -66,9 +66,9 @@ def _columns() -> int | None:
     return max(columns - PADDING, 1) if columns else None
 
 
-def _asked(here: Located, session: str | None) -> str | None:
+def _ask_line(here: Located, session: str | None) -> str | None:
     params = [("root", here.name), ("format", "line")]
-    columns = _columns()
+    columns = _read_columns()
     if columns is not None:
         params.append(("width", str(columns)))
     if session is not None:
@@ -96,7 +96,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
     named = [line_file(here, session)] if session is not None and is_plain(session) else []
     for path in (*named, line_file(here, None)):
         try:
-            line, composed = _kept(here.common_dir, path)
+            line, composed = _read_stored(here.common_dir, path)
         except OSError:
             continue
         if line:
@@ -105,7 +105,7 @@ def last_known(here: Located, session: str | None, now: float, columns: int | No
     return None
 
 
-def _kept(common_dir: str, path: str) -> tuple[str, float]:
+def _read_stored(common_dir: str, path: str) -> tuple[str, float]:
     """The line in a file and when it was written. Raises OSError if there is no file that is proven to be ours."""
     check_git_folder(common_dir)
     os.close(open_folder(state_dir(common_dir)))
@@ -126,12 +126,12 @@ def is_plain(session: str) -> bool:
 def fit(line: str, columns: int | None) -> str:
     """Drop parts from the end of the line until it fits. The first part always stays whole."""
     parts = line.split(SEPARATOR)
-    while columns is not None and len(parts) > 1 and _cells(SEPARATOR.join(parts)) > columns:
+    while columns is not None and len(parts) > 1 and _count_cells(SEPARATOR.join(parts)) > columns:
         parts.pop()
     return SEPARATOR.join(parts)
 
 
-def _cells(text: str) -> int:
+def _count_cells(text: str) -> int:
     import unicodedata  # noqa: PLC0415 - only an old line is measured here; the server measures its own
 
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)

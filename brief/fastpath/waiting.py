@@ -15,10 +15,10 @@ from brief.fastpath.client import read_stdin
 from brief.fastpath.hook import MOST_INPUT, Call, read_call
 from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import NoServerError
-from brief.fastpath.locate import Located, NotLocatedError, has_policy, spelled
+from brief.fastpath.locate import Located, NotLocatedError, has_policy, spell_path
 from brief.fastpath.output import print_error_line, printable_bytes
 from brief.fastpath.process import process_since, process_start
-from brief.fastpath.program import isolated
+from brief.fastpath.program import isolated_command
 from brief.fastpath.proof import UnprovenError, check_git_folder
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
     `accept` takes another user's git folder and a root, and asks git whether it accepts them.
     """
     try:
-        return _waited(scope, accept)
+        return _wait_for_wake(scope, accept)
     except KeyboardInterrupt:
         return OVER
     except Exception as fault:  # noqa: BLE001 - no fault may stop the session
@@ -85,7 +85,7 @@ def wait(scope: str, accept: Callable[[str, str], bool]) -> int:
         return OVER
 
 
-def _waited(scope: str, accept: Callable[[str, str], bool]) -> int:
+def _wait_for_wake(scope: str, accept: Callable[[str, str], bool]) -> int:
     since = time.monotonic()
     given = read_stdin(MOST_INPUT)
     try:
@@ -126,7 +126,7 @@ def scope_of(words: list[str]) -> str | None:
 def folders_of(env: Mapping[str, str]) -> dict[str, str]:
     """The client's project folder and configuration folder, from which the server decides whose hook this is."""
     named = {"project": env.get("CLAUDE_PROJECT_DIR", ""), "config": env.get("CLAUDE_CONFIG_DIR", "")}
-    return {name: spelled(folder) for name, folder in named.items() if os.path.isabs(folder)}
+    return {name: spell_path(folder) for name, folder in named.items() if os.path.isabs(folder)}
 
 
 class Waiter:
@@ -158,9 +158,9 @@ class Waiter:
     def wait(self) -> int:
         """Ask and sleep in turn, for as long as the client lives and the repository has a policy."""
         while self._goes_on():
-            answer = self._asked()
+            answer = self._ask_server()
             if answer is not None and answer.prompt is not None:
-                return self._woken(answer.prompt)
+                return self._wake_session(answer.prompt)
             if answer is not None and answer.seconds is None:
                 return OVER
             time.sleep(self._seconds)
@@ -169,14 +169,14 @@ class Waiter:
     def _goes_on(self) -> bool:
         return has_policy(self._call.here) and _is_alive(self._call.pid, self._began)
 
-    def _asked(self) -> Answer | None:
+    def _ask_server(self) -> Answer | None:
         """Ask the server. None if there was no answer, which then counts as a failure."""
         try:
             if self._owes_stop:
                 self._owes_stop = self._post("/hooks", self._call.body()).status != ANSWERED
             answer = Answer(self._post("/episodes/wait", self._body))
         except (NoServerError, ValueError, TypeError, KeyError, RecursionError):
-            self._unanswered()
+            self._start_server_now_and_then()
             return None
         self._failures, self._ensures = 0, answer.ensures
         self._seconds = SLEEP_SECONDS if answer.seconds is None else max(LEAST_SECONDS, answer.seconds)
@@ -185,7 +185,7 @@ class Waiter:
     def _post(self, path: str, body: dict[str, object]) -> asking.Answer:
         return ask(self._call.here.common_dir, "POST", path, [], body, seconds=ASK_SECONDS)
 
-    def _unanswered(self) -> None:
+    def _start_server_now_and_then(self) -> None:
         """Start a server now and then, one start at a time, if the last server said that the policy wants one.
 
         Back off exponentially: the last server may have said to ask within a second, and nobody may answer for days.
@@ -197,7 +197,7 @@ class Waiter:
             self._start = start_server(self._call.here.name)
         self._failures += 1
 
-    def _woken(self, prompt: bytes) -> int:
+    def _wake_session(self, prompt: bytes) -> int:
         sys.stderr.buffer.write(printable_bytes(prompt))
         sys.stderr.buffer.flush()
         return WOKEN
@@ -205,7 +205,7 @@ class Waiter:
 
 def start_server(root: str) -> int | None:
     """Start `serve ensure` for a checkout without waiting for it. Returns its process, None if it could not start."""
-    argv = isolated("brief", "serve", "ensure", "--unless-stopped", "--root", root)
+    argv = isolated_command("brief", "serve", "ensure", "--unless-stopped", "--root", root)
     silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
     try:
         return os.posix_spawn(sys.executable, argv, os.environ, file_actions=silence, setsid=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from brief.core.model.errors import GitError, NotFoundError, PolicyError
 from brief.core.policy.names import POLICY_FILE
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import Unknown
 from brief.git.command import IGNORED, git_cwd, run, run_with_warnings
 from brief.git.head import read_head
@@ -26,13 +26,13 @@ def base_branch(common_dir: str, named: str | None, deadline_s: float = 5.0) -> 
     NotFoundError if there is no base, GitError.
     """
     if named is not None:
-        return _named(common_dir, named, deadline_s)
+        return _find_named(common_dir, named, deadline_s)
     usual = [HEADS + name for name in _USUAL]
-    refs = _refs(common_dir, deadline_s, *usual, _ORIGIN_HEAD)
+    refs = _find_refs(common_dir, deadline_s, *usual, _ORIGIN_HEAD)
     found = refs.first(_ORIGIN_HEAD, *usual)
     if found is None:
         return _of_primary(common_dir, deadline_s)
-    return _newer(common_dir, refs.targets[found], deadline_s) if found == _ORIGIN_HEAD else found
+    return _choose_newer(common_dir, refs.targets[found], deadline_s) if found == _ORIGIN_HEAD else found
 
 
 def refs_meant(named: str) -> tuple[str, ...]:
@@ -43,23 +43,23 @@ def refs_meant(named: str) -> tuple[str, ...]:
 def no_such_base(named: str) -> str:
     """The sentence that `integration.base` names a branch that does not exist, and what to do."""
     return (
-        f"integration.base names {wire(named)!r}, but this repository has no such branch; "
+        f"integration.base names {to_wire(named)!r}, but this repository has no such branch; "
         f"name an existing one in {POLICY_FILE}"
     )
 
 
-def _named(common_dir: str, named: str, deadline_s: float) -> str:
+def _find_named(common_dir: str, named: str, deadline_s: float) -> str:
     wanted = refs_meant(named)
-    found = _refs(common_dir, deadline_s, *wanted).first(*wanted) if named and "\0" not in named else None
+    found = _find_refs(common_dir, deadline_s, *wanted).first(*wanted) if named and "\0" not in named else None
     if found is None:
         raise PolicyError(no_such_base(named))
     return found
 
 
-def _newer(common_dir: str, remote: str, deadline_s: float) -> str:
+def _choose_newer(common_dir: str, remote: str, deadline_s: float) -> str:
     """The remote branch or the local one of the same name, whichever is ahead; the local one if they have diverged."""
     local = HEADS + remote.removeprefix(f"{REMOTES}origin/")
-    refs = _refs(common_dir, deadline_s, local, remote)
+    refs = _find_refs(common_dir, deadline_s, local, remote)
     if local not in refs.targets or remote not in refs.targets:
         return refs.first(remote, local) or local
     count = run(
@@ -76,16 +76,16 @@ def _of_primary(common_dir: str, deadline_s: float) -> str:
     head = read_head(common_dir, common_dir)
     if isinstance(head, Unknown):
         raise GitError(
-            f"the base is unknown: there is neither main nor master, and HEAD of {wire(common_dir)} {wire(head.reason)}; "
+            f"the base is unknown: there is neither main nor master, and HEAD of {to_wire(common_dir)} {to_wire(head.reason)}; "
             "fix it, or name a branch as integration.base in .ai/repo/policy.yaml"
         )
     if not listed and not run(["for-each-ref", "--count=1", REMOTES], git_cwd(common_dir), deadline_s=deadline_s):
         raise NotFoundError(
-            f"{wire(common_dir)} has no branch with a commit yet, so nothing waits to be merged; commit first, and then "
+            f"{to_wire(common_dir)} has no branch with a commit yet, so nothing waits to be merged; commit first, and then "
             "run majordomus queue refresh"
         )
     raise NotFoundError(
-        f"{wire(common_dir)} has no branch to compare others with: neither main nor master, and its "
+        f"{to_wire(common_dir)} has no branch to compare others with: neither main nor master, and its "
         "primary checkout is not on a branch with a commit; name one as integration.base in .ai/repo/policy.yaml"
     )
 
@@ -104,7 +104,7 @@ class _Refs(NamedTuple):
         for ref in wanted:
             if ref in self.broken:
                 raise GitError(
-                    f"the base is unknown: git cannot read {wire(ref)}; repair it with the help of git fsck, or name "
+                    f"the base is unknown: git cannot read {to_wire(ref)}; repair it with the help of git fsck, or name "
                     f"another branch as integration.base in {POLICY_FILE}"
                 )
             if ref in self.targets:
@@ -112,7 +112,7 @@ class _Refs(NamedTuple):
         return None
 
 
-def _refs(common_dir: str, deadline_s: float, *wanted: str) -> _Refs:
+def _find_refs(common_dir: str, deadline_s: float, *wanted: str) -> _Refs:
     """Ask git which of the wanted refs exist."""
     listed, warned = run_with_warnings(
         ["for-each-ref", "--format=%(refname)%00%(symref)", *wanted], git_cwd(common_dir), deadline_s=deadline_s

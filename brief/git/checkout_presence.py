@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.support.files import UnreadableFileError, read_bounded, reason_of
 
@@ -35,13 +35,13 @@ def find_checkout(common_dir: str, root: str) -> Reading[str]:
         return Unknown("has a name that is not UTF-8 and is escaped, so its folder cannot be looked up")
     try:
         os.lstat(f"{common_dir}/HEAD")  # otherwise the whole repository may be on a drive that is not mounted
-        found = next((git_dir for git_dir, roots in _entries(common_dir) if root in roots), None)
+        found = next((git_dir for git_dir, roots in _read_entries(common_dir) if root in roots), None)
     except (OSError, UnreadableFileError) as fault:
         return Unknown(f"may be one of {common_dir}/worktrees, which cannot be read: {reason_of(fault)}")
     return Known(found) if found is not None else ABSENT
 
 
-def _entries(common_dir: str) -> Iterator[tuple[str, tuple[str, str]]]:
+def _read_entries(common_dir: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """The git folder of each linked work tree with its root, as written and resolved.
 
     Raises OSError or UnreadableFileError if any of them cannot be read.
@@ -54,4 +54,4 @@ def _entries(common_dir: str) -> Iterator[tuple[str, tuple[str, str]]]:
     for name in names:
         marker = os.fsdecode(read_bounded(f"{folder}/{name}/gitdir", _MOST_BYTES)).rstrip("\r\n")
         root = os.path.dirname(os.path.normpath(os.path.join(folder, name, marker)))
-        yield f"{folder}/{name}", (wire(root), wire(os.path.realpath(root)))
+        yield f"{folder}/{name}", (to_wire(root), to_wire(os.path.realpath(root)))

@@ -88,11 +88,11 @@ def run_with_warnings(
         _end(process)
         _running.discard(process)
     if process.returncode != 0:
-        raise _failure(args, cwd, process.returncode, messages)
-    return printed, _warnings(messages)
+        raise _make_error(args, cwd, process.returncode, messages)
+    return printed, _read_warnings(messages)
 
 
-def program(cwd: str) -> str:
+def find_git(cwd: str) -> str:
     """The absolute path of the git to use for the repository around `cwd`, outside of it. Raises GitError."""
     found = find_program("git", cwd)
     if isinstance(found, Known):
@@ -114,7 +114,7 @@ def end_all() -> None:
 def _start(args: Sequence[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            [program(cwd), *_GIT, *args],
+            [find_git(cwd), *_GIT, *args],
             cwd=cwd,
             env={**environment_for(cwd), **_SET, **env},
             stdin=subprocess.DEVNULL,
@@ -167,15 +167,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def _warnings(messages: bytes) -> tuple[str, ...]:
+def _read_warnings(messages: bytes) -> tuple[str, ...]:
     lines = (line for line in os.fsdecode(messages).split("\n") if line.startswith(("warning: ", "error: ")))
     return (*lines, *(["warning: further messages were cut off"] if len(messages) >= _MOST_MESSAGES else []))
 
 
-def _failure(args: Sequence[str], cwd: str, code: int, messages: bytes) -> GitError:
+def _make_error(args: Sequence[str], cwd: str, code: int, messages: bytes) -> GitError:
     text = messages.decode("utf-8", "replace")
     if "safe.directory" in text:
-        return _refused(cwd, text)
+        return _make_refusal(cwd, text)
     if code == _USAGE and (old := _too_old(cwd)):
         return old
     if code < 0:
@@ -184,7 +184,7 @@ def _failure(args: Sequence[str], cwd: str, code: int, messages: bytes) -> GitEr
     return GitError(f"git {args[0]} failed in {_clean(cwd)}: {_clean(first.removeprefix('fatal: '))}")
 
 
-def _refused(cwd: str, text: str) -> GitError:
+def _make_refusal(cwd: str, text: str) -> GitError:
     named = re.search(r"--add safe\.directory (.+)", text)
     folder = named[1].strip() if named else shlex.quote(cwd)
     return GitError(
@@ -196,7 +196,7 @@ def _refused(cwd: str, text: str) -> GitError:
 def _too_old(cwd: str) -> GitError | None:
     """An error if the git on PATH is too old, else None. Called after git has refused its arguments."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        argv, env = [program(cwd), "--version"], environment_for(cwd)
+        argv, env = [find_git(cwd), "--version"], environment_for(cwd)
         printed = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, timeout=5, check=False).stdout
         version = re.search(rb"(\d+)\.(\d+)[.\w]*", printed)
         if version and (int(version[1]), int(version[2])) < OLDEST:

@@ -61,13 +61,13 @@ def read_head(git_dir: str, common_dir: str) -> Reading[Head]:
     """
     try:
         check_git_folder(common_dir)
-        named = _named(f"{git_dir}/HEAD")
+        named = _read_ref_file(f"{git_dir}/HEAD")
         if named is None:
             return ABSENT
         if _OBJECT.fullmatch(named):
-            return Known(Head(None, _commit(named, "HEAD")))
-        ref = _ref(named, "HEAD")
-        return Known(Head(ref.removeprefix(HEADS), _resolved(ref, git_dir, common_dir)))
+            return Known(Head(None, _check_commit(named, "HEAD")))
+        ref = _check_ref(named, "HEAD")
+        return Known(Head(ref.removeprefix(HEADS), _resolve(ref, git_dir, common_dir)))
     except _InTablesError:
         return Unknown("names a ref in a reftable, which only git can read")
     except _UnreadError as fault:
@@ -84,7 +84,7 @@ def read_ref(common_dir: str, ref: str) -> Reading[str]:
         check_git_folder(common_dir)
         if os.path.isdir(f"{common_dir}/reftable"):
             return Unknown("is in a reftable, which only git can read")
-        commit = None if _NO_REF.search(ref) else _resolved(ref, common_dir, common_dir)
+        commit = None if _NO_REF.search(ref) else _resolve(ref, common_dir, common_dir)
         return ABSENT if commit is None else Known(commit)
     except _UnreadError as fault:
         return Unknown(str(fault))
@@ -95,7 +95,7 @@ def read_ref(common_dir: str, ref: str) -> Reading[str]:
 def is_in_tables(git_dir: str) -> bool:
     """Whether the refs are in a reftable, according to HEAD."""
     try:
-        return _named(f"{git_dir}/HEAD") == f"ref: {_IN_TABLES}"
+        return _read_ref_file(f"{git_dir}/HEAD") == f"ref: {_IN_TABLES}"
     except _UnreadError:
         return False
 
@@ -112,7 +112,7 @@ def listed_head(git_dir: str, checkouts: Iterable[Checkout]) -> Reading[Head]:
     return Known(Head(listed.branch, listed.head))
 
 
-def _named(path: str) -> str | None:
+def _read_ref_file(path: str) -> str | None:
     """The content of HEAD or a loose ref, None without such a file. As in git, a link to a ref is a symbolic ref."""
     try:
         return os.fsdecode(read_bounded(path, _MOST_REF)).rstrip(" \t\r\n")
@@ -121,13 +121,13 @@ def _named(path: str) -> str | None:
     except UnreadableFileError as fault:
         if isinstance(fault.__cause__, NotADirectoryError):
             return None
-        linked = _link(path)
+        linked = _read_link(path)
         if linked is None:
-            raise _UnreadError(_where(path, str(fault))) from None
+            raise _UnreadError(_describe_place(path, str(fault))) from None
         return f"ref: {linked}"
 
 
-def _link(path: str) -> str | None:
+def _read_link(path: str) -> str | None:
     try:
         target = os.readlink(path)
     except OSError:
@@ -135,11 +135,11 @@ def _link(path: str) -> str | None:
     return target if target.startswith("refs/") else None
 
 
-def _where(path: str, fault: str) -> str:
+def _describe_place(path: str, fault: str) -> str:
     return fault if path.endswith("/HEAD") else f"leads to {path}, which {fault}"
 
 
-def _ref(text: str, where: str) -> str:
+def _check_ref(text: str, where: str) -> str:
     """The full name of the ref that a symbolic ref names. Raises _UnreadError if git would not accept it."""
     if not text:
         raise _UnreadError("is empty" if where == "HEAD" else f"leads to {where}, which is empty")
@@ -152,33 +152,33 @@ def _ref(text: str, where: str) -> str:
     return ref
 
 
-def _resolved(ref: str, git_dir: str, common_dir: str) -> str | None:
+def _resolve(ref: str, git_dir: str, common_dir: str) -> str | None:
     """The commit that a ref leads to. None if the ref does not exist: the branch has no commit yet."""
     for _ in range(_MOST_LINKS):
         folder = git_dir if ref.startswith(_OF_CHECKOUT) else common_dir
-        named = _loose(f"{folder}/{ref}")
+        named = _read_loose(f"{folder}/{ref}")
         if named is None:
-            packed = _packed(common_dir, ref)
-            return None if packed is None else _commit(packed, ref)
+            packed = _read_packed(common_dir, ref)
+            return None if packed is None else _check_commit(packed, ref)
         if _OBJECT.fullmatch(named):
-            return _commit(named, ref)
-        ref = _ref(named, ref)
+            return _check_commit(named, ref)
+        ref = _check_ref(named, ref)
     raise _UnreadError(f"leads through more than {_MOST_LINKS} refs")
 
 
-def _loose(path: str) -> str | None:
+def _read_loose(path: str) -> str | None:
     """The content of a loose ref. A folder of the same name holds the branches below it and is not a ref."""
-    return None if os.path.isdir(path) else _named(path)
+    return None if os.path.isdir(path) else _read_ref_file(path)
 
 
-def _commit(name: str, where: str) -> str:
+def _check_commit(name: str, where: str) -> str:
     """Check the name of a commit. Git writes zeroes for no commit, and a power loss may leave zeroes in a file."""
     if not name.strip("0"):
         raise _UnreadError("holds only zeroes" if where == "HEAD" else f"leads to {where}, which holds only zeroes")
     return name
 
 
-def _packed(common_dir: str, ref: str) -> str | None:
+def _read_packed(common_dir: str, ref: str) -> str | None:
     found = find_packed(f"{common_dir}/packed-refs", ref)
     if isinstance(found, Unknown):
         raise _UnreadError(found.reason)

@@ -1,4 +1,4 @@
-"""Names of branches. They are bytes decoded with `os.fsdecode`; `core.text.sanitize.wire` encodes them for the wire."""
+"""Names of branches. They are bytes decoded with `os.fsdecode`; `core.text.sanitize.to_wire` encodes them for the wire."""
 
 from __future__ import annotations
 

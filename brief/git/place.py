@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from brief.core.model.brief import Repository
 from brief.core.model.errors import GitError, RepositoryError
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.known import Absent, Known, Unknown
 from brief.fastpath.locate import Located, NotLocatedError, locate
 from brief.git.head import Head, is_in_tables, listed_head, read_head
@@ -31,21 +31,21 @@ def checkout_at(path: str) -> Located:
     except ValueError as error:  # a NUL byte, say
         raise RepositoryError(f"{path[:200]!r} cannot be a folder: {error}") from error
     if here.git_dir != here.common_dir and not os.path.lexists(f"{here.git_dir}/gitdir"):
-        raise RepositoryError(f"git does not list {wire(here.root)} as a work tree; run git worktree repair in it")
+        raise RepositoryError(f"git does not list {to_wire(here.root)} as a work tree; run git worktree repair in it")
     return here
 
 
-def repository(here: Located, head: Reading[Head]) -> Repository:
+def describe_repository(here: Located, head: Reading[Head]) -> Repository:
     """Describe a checkout for a brief, with its HEAD as far as it could be read."""
     known = head.value if isinstance(head, Known) else Head(None, None)
     return Repository(
-        root=wire(here.root),
-        common_dir=wire(here.common_dir),
-        primary=wire(primary_root(here)),
-        branch=wire(known.branch) if known.branch is not None else None,
+        root=to_wire(here.root),
+        common_dir=to_wire(here.common_dir),
+        primary=to_wire(primary_root(here)),
+        branch=to_wire(known.branch) if known.branch is not None else None,
         head=known.commit,
         detached=isinstance(head, Known) and known.detached,
-        head_unread=_unread(head),
+        head_unread=_why_unread(head),
     )
 
 
@@ -77,7 +77,7 @@ def primary_root(here: Located) -> str:
     return os.path.realpath(os.path.join(here.common_dir, named[1].strip('"'))) if named else here.common_dir
 
 
-def _unread(head: Reading[Head]) -> str | None:
+def _why_unread(head: Reading[Head]) -> str | None:
     if isinstance(head, Unknown):
-        return clean(f"HEAD {wire(head.reason)}", 400)
+        return clean(f"HEAD {to_wire(head.reason)}", 400)
     return "HEAD is missing" if isinstance(head, Absent) else None

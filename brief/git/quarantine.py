@@ -23,10 +23,10 @@ def quarantine(common_dir: str) -> Iterator[dict[str, str]]:
             f"a temporary folder for git's objects cannot be created in {tempfile.gettempdir()}: {reason_of(error)}"
         ) from error
     with folder as objects:
-        yield {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(f"{common_dir}/objects")}
+        yield {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quote(f"{common_dir}/objects")}
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     """Quote a path, C style, as an entry of a list that git splits at colons."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -10,7 +10,7 @@ from functools import partial
 from brief.core.model.errors import GitError
 from brief.fastpath.known import Known, Unknown
 from brief.git.command import GitTimeoutError
-from brief.git.worktrees import Checkout, entry_names, read_text, worktrees
+from brief.git.worktrees import Checkout, entry_names, list_worktrees, read_text
 from brief.support.files import Stamp, any_young, stamp
 from brief.support.stat_cache import StatCache
 
@@ -32,7 +32,7 @@ class _Flight:
 
 
 class WorktreeCache:
-    """The checkouts of one repository, as `worktrees` lists them. Git is called again only after something changed.
+    """The checkouts of one repository, as `list_worktrees` lists them. Git is called again only after something changed.
 
     It notices commits, switched branches, and work trees that were added, moved, locked or removed, also by hand. One
     thread calls git for all who wait (single-flight). A slow git may continue for `linger_s` in all after they gave up,
@@ -63,7 +63,7 @@ class WorktreeCache:
             self._await(flight, patience_s, asked)
             # A call that began before this request may have missed the latest change.
             if flight.begun >= asked or flight.fault is not None:
-                return self._outcome(flight)
+                return self._read_outcome(flight)
 
     def _begin(self, lasts_s: float) -> _Flight:
         """Start calling git in a new thread. The lock is held."""
@@ -71,7 +71,7 @@ class WorktreeCache:
         try:
             threading.Thread(target=self._ask, args=(flight,), daemon=True).start()
         except RuntimeError as fault:
-            self._land(flight, GitError(f"git cannot be called: the system has no thread left ({fault})"))
+            self._end_flight(flight, GitError(f"git cannot be called: the system has no thread left ({fault})"))
         return flight
 
     def _ask(self, flight: _Flight) -> None:
@@ -79,18 +79,18 @@ class WorktreeCache:
         try:
             with self._lock:
                 state = self._read_state()
-            flight.listing = worktrees(self.common_dir, max(0.0, flight.until - time.monotonic()))
-            present = _present(flight.listing)
+            flight.listing = list_worktrees(self.common_dir, max(0.0, flight.until - time.monotonic()))
+            present = _stamp_checkouts(flight.listing)
         except Exception as fault:  # noqa: BLE001 - every exception goes to those who wait
             with self._lock:
-                self._land(flight, fault)
+                self._end_flight(flight, fault)
             return
         with self._lock:
             if not any_young(state[1].values()):
                 self._listing, self._state, self._present = flight.listing, state, present
-            self._land(flight, None)
+            self._end_flight(flight, None)
 
-    def _land(self, flight: _Flight, fault: Exception | None) -> None:
+    def _end_flight(self, flight: _Flight, fault: Exception | None) -> None:
         flight.fault = fault
         self._flight = None
         flight.done.set()
@@ -103,7 +103,7 @@ class WorktreeCache:
             silent = time.monotonic() - flight.begun
             raise GitTimeoutError(f"git worktree list has given no answer for {silent:.1f} s")
 
-    def _outcome(self, flight: _Flight) -> tuple[Checkout, ...]:
+    def _read_outcome(self, flight: _Flight) -> tuple[Checkout, ...]:
         if isinstance(flight.fault, GitError):
             raise type(flight.fault)(str(flight.fault)) from flight.fault
         if flight.fault is not None:
@@ -117,7 +117,7 @@ class WorktreeCache:
             bool(self._listing)
             and self._are_named(names)
             and all(stamp(path) == found if found else _is_absent(path) for path, found in stamps.items())
-            and self._present == _present(self._listing)
+            and self._present == _stamp_checkouts(self._listing)
         )
 
     def _are_named(self, names: tuple[str, ...]) -> bool:
@@ -171,7 +171,7 @@ def _is_absent(path: str) -> bool:
         return True
 
 
-def _present(listing: tuple[Checkout, ...]) -> tuple[int, ...]:
+def _stamp_checkouts(listing: tuple[Checkout, ...]) -> tuple[int, ...]:
     """How much of each checkout exists: 2 with its `.git`, 1 only the folder, 0 nothing."""
     return tuple(
         2 if os.access(f"{checkout.root}/.git", os.F_OK) else int(os.path.isdir(checkout.root)) for checkout in listing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from brief.core.model.errors import GitError
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.git.command import git_cwd, run
 from brief.git.names import HEADS
@@ -40,28 +40,28 @@ class Checkout(Struct, frozen=True):
     primary: bool
 
 
-def worktrees(common_dir: str, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
+def list_worktrees(common_dir: str, deadline_s: float = 5.0) -> tuple[Checkout, ...]:
     """List every checkout of the repository, the primary one first. Raises GitError."""
     listed = run(["worktree", "list", "--porcelain", "-z"], git_cwd(common_dir), deadline_s=deadline_s)
     git_dirs = _git_dirs(common_dir)
-    blocks = [_attributes(block) for block in listed.split(b"\0\0") if block]
+    blocks = [_parse_block(block) for block in listed.split(b"\0\0") if block]
     if not blocks:
         raise GitError(f"git lists no work trees for {common_dir}")
-    primary = _primary(blocks[0], common_dir, deadline_s)
-    return (primary, *(_linked(block, git_dirs) for block in blocks[1:]))
+    primary = _make_primary(blocks[0], common_dir, deadline_s)
+    return (primary, *(_make_linked(block, git_dirs) for block in blocks[1:]))
 
 
-def _attributes(block: bytes) -> dict[str, str]:
+def _parse_block(block: bytes) -> dict[str, str]:
     """The attributes of one block of `NAME VALUE` lines."""
     pairs = (line.partition(b" ") for line in block.split(b"\0") if line)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
-def _primary(block: dict[str, str], common_dir: str, deadline_s: float) -> Checkout:
+def _make_primary(block: dict[str, str], common_dir: str, deadline_s: float) -> Checkout:
     root = block["worktree"]
     if "bare" not in block and os.path.realpath(root) == common_dir:
         root = _separate_root(common_dir, deadline_s)
-    return _checkout(block, root, common_dir, primary=True)
+    return _make_checkout(block, root, common_dir, primary=True)
 
 
 def _separate_root(common_dir: str, deadline_s: float) -> str:
@@ -73,12 +73,12 @@ def _separate_root(common_dir: str, deadline_s: float) -> str:
     return os.fsdecode(printed.removesuffix(b"\n"))
 
 
-def _linked(block: dict[str, str], git_dirs: dict[str, str]) -> Checkout:
+def _make_linked(block: dict[str, str], git_dirs: dict[str, str]) -> Checkout:
     root = block["worktree"]
-    return _checkout(block, root, git_dirs.get(os.path.realpath(root), ""), primary=False)
+    return _make_checkout(block, root, git_dirs.get(os.path.realpath(root), ""), primary=False)
 
 
-def _checkout(block: dict[str, str], root: str, git_dir: str, *, primary: bool) -> Checkout:
+def _make_checkout(block: dict[str, str], root: str, git_dir: str, *, primary: bool) -> Checkout:
     head = block.get("HEAD", "").strip("0")
     branch = block.get("branch")
     return Checkout(
@@ -113,7 +113,7 @@ def entry_names(common_dir: str) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     except OSError as fault:
-        raise GitError(f"{wire(folder)} cannot be listed: {fault.strerror}") from fault
+        raise GitError(f"{to_wire(folder)} cannot be listed: {fault.strerror}") from fault
 
 
 def entry_root(git_dir: str) -> Reading[str]:
@@ -133,7 +133,7 @@ def read_text(path: str) -> Reading[str]:
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except (OSError, ValueError) as fault:
-        return Unknown(f"{wire(path)} cannot be read: {reason_of(fault)}")
+        return Unknown(f"{to_wire(path)} cannot be read: {reason_of(fault)}")
 
 
 def _open_nonblocking(path: str, flags: int) -> int:

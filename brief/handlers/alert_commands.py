@@ -21,10 +21,10 @@ from brief.core.model.errors import (
 from brief.core.model.wire import Wire
 from brief.core.notices.follow_up import fix_key
 from brief.core.notices.notice import Audience, Kind, Notice, NoticeStatus, Recurring, Severity
-from brief.core.notices.notice_text import ended
-from brief.core.notices.relevance import fault
+from brief.core.notices.notice_text import end_last_line
+from brief.core.notices.relevance import find_fault
 from brief.core.notices.visibility import Hidden, Shown, decide_visibility, may_be_acknowledged, never_shown
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.fixes import CHECKOUT_FIELD, describe_recipient, queue_fix_follow_up, queue_fix_follow_ups
 from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.archiving import move, why_not_archivable
@@ -131,7 +131,7 @@ async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
         fields, now, (days, _, _) = _fields(asked, request.query.checkout), service.now(), zone(request.query.settings)
         if reason := never_shown(preview(fields, now), now, days):
             raise UsageError(reason)
-        made = create(request.notice_folders[0], fields, ended(asked.body), now)
+        made = create(request.notice_folders[0], fields, end_last_line(asked.body), now)
         return _noticed("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
 
     return await in_thread(work)
@@ -201,7 +201,7 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noti
         if path is None:
             raise NotFoundError(f"{clean(asked.slug)} no longer exists: it was archived or removed meanwhile")
         if notice is None:
-            return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=wire(path))
+            return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=to_wire(path))
         return _noticed("archived", notice, path)
 
     return await in_thread(work)
@@ -215,7 +215,7 @@ def _refuse_unfit(asked: AddInputs) -> None:
         raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
     if not clean(asked.title):
         raise UsageError("title: a notice needs one; say in a line what the others have to know")
-    if broken := fault(asked.applies_when):
+    if broken := find_fault(asked.applies_when):
         raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
 
 
@@ -284,7 +284,7 @@ def _tell_before_archiving(service: RepositoryService, request: RequestContext, 
 
 
 def _noticed(did: Deed, notice: Notice, path: str, detail: str | None = None) -> Noticed:
-    return Noticed(did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=wire(path), detail=detail)
+    return Noticed(did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=to_wire(path), detail=detail)
 
 
 def noticed_text(answer: Noticed) -> str:

@@ -8,11 +8,11 @@ from msgspec import Meta
 
 from brief.core.model.answers import Rendered
 from brief.core.model.brief import SECTIONS, Brief
-from brief.core.text.budget import narrowed, within
+from brief.core.text.budget import fit_budget, narrow_to
 from brief.core.text.json_document import json_document
 from brief.core.text.line import compose_line
-from brief.core.text.page import page
-from brief.core.text.prompt import prompt
+from brief.core.text.page import render_page
+from brief.core.text.prompt import render_prompt
 from brief.fastpath.lease import STOPPED
 from brief.handlers.aside import aside
 from brief.handlers.inputs import SessionInputs
@@ -82,8 +82,10 @@ def _rendered(brief: Brief, asked: BriefInputs) -> bytes:
 
 def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
     """The part of the brief that is shown: the chosen sections, within the budget."""
-    chosen = narrowed(_for_page(brief, asked), asked.section)
-    return chosen if asked.budget is None else within(chosen, asked.budget, lambda some: _form(some, asked).decode())
+    chosen = narrow_to(_for_page(brief, asked), asked.section)
+    return (
+        chosen if asked.budget is None else fit_budget(chosen, asked.budget, lambda some: _form(some, asked).decode())
+    )
 
 
 def _row_texts(brief: Brief) -> list[str]:
@@ -110,9 +112,9 @@ def _form(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "json":
         return json_document(brief)
     if asked.format == "prompt":
-        text = prompt(brief)
+        text = render_prompt(brief)
     else:
-        text = page(brief, asked.width, sections=asked.section, verbose=asked.verbose)
+        text = render_page(brief, asked.width, sections=asked.section, verbose=asked.verbose)
     return text.encode("utf-8", "backslashreplace")
 
 

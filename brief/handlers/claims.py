@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from brief.core.model.wire import Wire
-from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, against, below, relative_tasks
+from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, find_overlaps, make_relative, relative_tasks
 from brief.core.text.sanitize import clean
 from brief.handlers.inputs import Positional, SessionInputs, Words
 from brief.sections.episode_meant import episode_meant
@@ -74,7 +74,7 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
         scope = tuple(_inside(path, request.here.root) for path in asked.scope)
         claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
         service.board.hear(meant, service.now())
-        met = against(
+        met = find_overlaps(
             claim.scope,
             meant,
             service.board.claims(),
@@ -101,8 +101,8 @@ def _inside(path: str, root: str) -> str:
     """A path relative to the checkout, even if it is spelled through a link to it."""
     if not path.startswith("/"):
         return path
-    relative = below(path, root)
-    return relative if relative != path else below(os.path.realpath(path), root)
+    relative = make_relative(path, root)
+    return relative if relative != path else make_relative(os.path.realpath(path), root)
 
 
 # ---------------------------------------------------------------- for a person

@@ -13,7 +13,7 @@ from brief.core.model.errors import MajordomusError, StoreError, SupersededError
 from brief.core.notices.follow_up import fix_key, fix_text
 from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.episode import Episode
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import Known, Unknown
 from brief.git.worktree_entries import unlisted_entries
 from brief.notices.fix_follow_ups import Bugs
@@ -134,7 +134,7 @@ def _is_checkout(service: RepositoryService, root: str) -> bool | None:
         listed = service.context.worktrees()
     except MajordomusError:
         return None
-    if root in {wire(checkout.root) for checkout in listed}:
+    if root in {to_wire(checkout.root) for checkout in listed}:
         return True
     entries = unlisted_entries(service.common_dir, listed)
     return None if isinstance(entries, Unknown) or (isinstance(entries, Known) and entries.value) else False

@@ -15,12 +15,12 @@ from msgspec import Meta
 from brief.core.model.errors import GitError
 from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Moment, Wire
-from brief.core.sessions.episode import Episode, checked_id, is_of_another
+from brief.core.sessions.episode import Episode, check_id, is_of_another
 from brief.core.sessions.start_text import prompt_text
 from brief.core.text.line import compose_line
 from brief.core.text.sanitize import clean
 from brief.core.wakes.rules import WakeStatus, wake_status
-from brief.core.wakes.state import Outcome, WakeState, unchanged
+from brief.core.wakes.state import Outcome, WakeState, change_nothing
 from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import Inputs
 from brief.handlers.outbox import PromptToSubmit, due_at, hand_out_prompt, report_outcome
@@ -182,7 +182,7 @@ def _note_session(
     """
     here = service.request_context(asked.root, asked.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
-    service.activity.note_served(checked_id(asked.session), now)
+    service.activity.note_served(check_id(asked.session), now)
     if asked.pid is not None and not note_client(service.board, asked.session, asked.pid, checkout, now):
         return here, False
     known = service.board.find_open(asked.session)
@@ -202,7 +202,7 @@ def _has_changed(episode: Episode, asked: ClientInputs, state: EpisodeState, che
 
 
 async def _wake_state(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:
-    return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), unchanged)))[0]
+    return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), change_nothing)))[0]
 
 
 def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_state: WakeState) -> float:

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import Wire
-from brief.core.sessions.episode import Episode, checked_id
+from brief.core.sessions.episode import Episode, check_id
 from brief.core.sessions.start_text import prompt_text, start_text
 from brief.core.text.sanitize import clean
 from brief.handlers.aside import aside
@@ -98,7 +98,7 @@ async def _note_event(service: RepositoryService, request: RequestContext, asked
 
 def _note_state(service: RepositoryService, request: RequestContext, asked: HookInputs, before: Episode | None) -> None:
     """Note the state of the session, unless another client owns it."""
-    session, now = checked_id(asked.session or ""), service.now()
+    session, now = check_id(asked.session or ""), service.now()
     if asked.pid is not None and not note_client(service.board, session, asked.pid, request.query.checkout, now):
         return
     known = before.provider if before and asked.provider == "unknown" else asked.provider

@@ -16,11 +16,11 @@ from brief.core.notices.component import component_name
 from brief.core.notices.days import spell_when
 from brief.core.notices.locks import LockClass, lock_class, must_name_owner
 from brief.core.notices.notice import Audience, Notice
-from brief.core.notices.notice_text import ended
+from brief.core.notices.notice_text import end_last_line
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import is_held
 from brief.core.sessions.life import Life
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.locking import Held, IsHeld, Placed, Request, held_locks, place, release
 from brief.request import RequestContext
@@ -187,7 +187,7 @@ def _request(asked: PlaceInputs, session: str) -> Request:
         component=asked.component,
         session_id=session,
         title=asked.title,
-        body=ended(asked.body),
+        body=end_last_line(asked.body),
         ttl=ttl,
         priority=asked.priority,
     )
@@ -219,7 +219,7 @@ def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
         owner=owner,
         naming=lock_class(lock),
         must_name_owner=must,
-        path=wire(path),
+        path=to_wire(path),
     )
 
 
@@ -232,7 +232,7 @@ def _describe_holder(held: Held, owner: Callable[[Notice], Life]) -> str:
     """A sentence about who holds the lock, whether that session lives, since when, until when, and why."""
     component, lock = clean(held.component, 60), held.notice
     if lock is None:
-        why = f"{wire(held.path)} cannot be read ({held.fault})"
+        why = f"{to_wire(held.path)} cannot be read ({held.fault})"
         return f"{component} may be locked: {why}; fix it, or release it with --force"
     holder = (
         f"session {clean(lock.session_id, 60)}, owner {owner(lock)}"
@@ -241,7 +241,7 @@ def _describe_holder(held: Held, owner: Callable[[Notice], Life]) -> str:
     )
     since = f", since {spell_when(lock.created)}" if lock.created else ""
     until = f", until {spell_when(lock.expires)}" if lock.expires else ""
-    text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({wire(held.path)})"
+    text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({to_wire(held.path)})"
     is_gone = lock.session_id is not None and owner(lock) is Life.GONE
     return f"{text}; {release_of_gone(held.component)}" if is_gone else text
 
@@ -257,7 +257,7 @@ def _one(did: str, component: str, notice: Notice | None, path: str, unread: tup
         component=component,
         slug=notice.slug if notice else "",
         session_id=notice.session_id if notice else None,
-        path=wire(path),
+        path=to_wire(path),
         expires=spell_when(notice.expires) if notice and notice.expires else None,
         unread=unread,
     )

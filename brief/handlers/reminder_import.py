@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from brief.core.model.wire import Wire
 from brief.core.notices.days import local_day
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.inputs import FileName, SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -42,9 +42,9 @@ async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) ->
         path = os.path.join(request.here.root, asked.file)
         source = os.path.relpath(path, request.here.root)
         now = service.now()
-        taken = migrate(request.notice_folders[0], path, wire(source), now, local_day(now, days))
+        taken = migrate(request.notice_folders[0], path, to_wire(source), now, local_day(now, days))
         return Taken(
-            source=wire(source),
+            source=to_wire(source),
             added=tuple(made.notice.slug for made in taken.added),
             left=taken.left,
             done=taken.done,

@@ -16,8 +16,8 @@ from brief.core.notices.alerts_block import courtesies_in, render_block, without
 from brief.core.notices.notice import Kind
 from brief.core.notices.unread import Unread
 from brief.core.notices.visibility import Shown
-from brief.core.text.brief_digest import facts
-from brief.core.text.sanitize import wire
+from brief.core.text.brief_digest import digest_facts
+from brief.core.text.sanitize import to_wire
 from brief.core.wakes.state import Entry, Step, record_brief
 from brief.handlers.archiving import archive_expired
 from brief.handlers.aside import aside
@@ -83,7 +83,7 @@ async def compose_brief_context(
             notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, context))))
         if service.context.absence is None:
             now = service.board.wakes.instant(service.now())
-            size, digest = _size(context), facts(brief)
+            size, digest = _size(context), digest_facts(brief)
             notes.extend(
                 _steps(service, session, lambda wake_state: record_brief(wake_state, channel, size, digest, now))
             )
@@ -100,7 +100,7 @@ async def shown_to(service: RepositoryService, query: SectionQuery) -> ToRead:
     except Exception as fault:  # noqa: BLE001 - whatever it is, the session goes on
         log.warning("no alerts for a session", extra={"reason": repr(fault)})
         folders = notice_folders(service.context.state_dir, query)
-        return ToRead([], Unread(folders=tuple((wire(folder), "could not be read now") for folder in folders)))
+        return ToRead([], Unread(folders=tuple((to_wire(folder), "could not be read now") for folder in folders)))
     await aside(in_thread(lambda: archive_expired(service, query, found)))
     return ToRead(without_seen(found.shown, known), found.unread)
 

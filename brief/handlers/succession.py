@@ -12,7 +12,7 @@ import logging
 from brief.core.model.errors import MajordomusError
 from brief.core.sessions.episode import Episode, Process
 from brief.core.sessions.life import MOST_CLOSED
-from brief.core.sessions.succession import predecessor
+from brief.core.sessions.succession import choose_predecessor
 from brief.notices.inheritance import heir_of, pass_on
 from brief.request import RequestContext
 from brief.service import RepositoryService
@@ -26,7 +26,7 @@ def find_predecessor(
 ) -> Episode | None:
     """The episode that a session continues. `takes_over` means that its client reported it. Blocks on the database."""
     board = service.board
-    return predecessor(
+    return choose_predecessor(
         session,
         process,
         (one.episode for one in board.open_episodes()),

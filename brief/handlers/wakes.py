@@ -15,7 +15,14 @@ from brief.core.model.wire import Moment, Wire
 from brief.core.sessions.episode import Episode, KnownEpisode
 from brief.core.text.sanitize import ago, clean, elapsed, span
 from brief.core.wakes.rules import WakeStatus, wake_status
-from brief.core.wakes.state import Change, WakeState, queue_prompt, record_person_prompt, unchanged, withdraw_prompt
+from brief.core.wakes.state import (
+    Change,
+    WakeState,
+    change_nothing,
+    queue_prompt,
+    record_person_prompt,
+    withdraw_prompt,
+)
 from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.outbox import due_at
 from brief.handlers.waking import compose_wake, rules_for, rules_of
@@ -263,7 +270,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
     """Put a prompt into the outbox of a session now. Since a person asks for it, this resets the wake limit and an Esc."""
     request = await in_thread(lambda: _request_for_meant(service, asked))
     session = request.query.session or ""
-    wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), unchanged))
+    wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), change_nothing))
     _refuse(service, wake_state, request)
     prompt = await compose_wake(service, request)
 

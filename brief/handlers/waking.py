@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from brief.core.text.brief_digest import facts
+from brief.core.text.brief_digest import digest_facts
 from brief.core.wakes.rules import Rules, WakeStatus, rules_of_policy, wake_status
 from brief.core.wakes.state import Prompt, is_brief_owed, record_person_prompt
 from brief.core.wakes.wake_text import wake_text
@@ -39,7 +39,7 @@ async def compose_wake(service: RepositoryService, request: RequestContext) -> P
     return Prompt(
         id=uuid.uuid4().hex,
         text=wake_text(kept.value, shown, follow_ups),
-        facts=facts(kept.value),
+        facts=digest_facts(kept.value),
         composed=kept.value.generated_at,
     )
 

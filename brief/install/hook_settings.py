@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from brief.core.model.wire import Wire
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.hook import EVENTS, WAKE
 from brief.fastpath.known import Known, Unknown
 from brief.install.client import find_document, inner, settings_files
@@ -58,7 +58,7 @@ def _read_settings(path: Path) -> HookSettings:
     events = dict.fromkeys(_EVENTS[name] for run in runs for name in _COMMAND.findall(run) if name in _EVENTS)
     line = _COMMAND.search(command_of(settings.get("statusLine")))
     return HookSettings(
-        path=wire(str(path)),
+        path=to_wire(str(path)),
         hooks=tuple(events),
         statusline=line is not None and line[1] is None,
         unread=found.reason if isinstance(found, Unknown) else None,

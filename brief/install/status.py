@@ -8,7 +8,7 @@ from typing import Final, Literal
 from msgspec import field
 
 from brief.core.model.wire import Wire
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.install.client import Client
 from brief.install.hook_settings import HookSettings
 from brief.install.install import Found
@@ -55,14 +55,14 @@ def mod_status(place: Place, found: Found, off: str | None, seen: Client | None,
         mod=place.mod.name,
         provider=place.mod.provider,
         scope=place.scope,
-        path=wire(str(place.path)),
+        path=to_wire(str(place.path)),
         state=ours if found.is_ours else "absent" if found.kind == "nothing" else "foreign",
-        changed=tuple(wire(name) for name in changed),
+        changed=tuple(to_wire(name) for name in changed),
         off=off,
         client=seen.version if seen else None,
-        reasons=tuple(wire(reason) for reason in seen.reasons) if seen else (),
-        doubts=tuple(wire(doubt) for doubt in seen.doubts) if seen else (),
-        instead=None if instead is None else wire(instead),
+        reasons=tuple(to_wire(reason) for reason in seen.reasons) if seen else (),
+        doubts=tuple(to_wire(doubt) for doubt in seen.doubts) if seen else (),
+        instead=None if instead is None else to_wire(instead),
     )
 
 

@@ -12,11 +12,11 @@ from msgspec import Struct, field
 
 from brief.core.model.errors import NotFoundError
 from brief.core.model.section_data import QueueEntry
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.git.command import IGNORED, GitTimeoutError, git_cwd, run_with_warnings
 from brief.git.names import HEADS, short_name
 from brief.git.quarantine import quarantine
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from brief.integration.observation import Observation
 
 MOST_ENTRIES = 200
@@ -48,7 +48,7 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
     unread, gaps = _unread(git, lost)
     return Observation(
         observed_at=now,
-        base=wire(short_name(base)),
+        base=to_wire(short_name(base)),
         base_sha=base_sha,
         provider="git",
         entries=tuple(sorted(entries, key=_merge_order)),
@@ -81,7 +81,9 @@ def _commit_of(git: _Git, base: str) -> str:
     names = dict(line.split(b"\0") for line in found.splitlines())
     sha = names.get(os.fsencode(base))
     if sha is None:
-        raise NotFoundError(f"the base {wire(short_name(base))!r} has no commit, so no branch can be compared with it")
+        raise NotFoundError(
+            f"the base {to_wire(short_name(base))!r} has no commit, so no branch can be compared with it"
+        )
     return sha.decode()
 
 
@@ -104,10 +106,10 @@ def _unread(git: _Git, lost: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[st
     for line in git.warned:
         ignored = IGNORED.fullmatch(line)
         if ignored is None:
-            gaps.append(f"git said: {wire(line)[:_MOST_OF_A_LINE]}")
+            gaps.append(f"git said: {to_wire(line)[:_MOST_OF_A_LINE]}")
         elif ignored[1].startswith(HEADS):
             names.add(ignored[1].removeprefix(HEADS))
-    return tuple(wire(name) for name in sorted(names)), tuple(gaps[:_MOST_GAPS])
+    return tuple(to_wire(name) for name in sorted(names)), tuple(gaps[:_MOST_GAPS])
 
 
 def _closed_folders(common_dir: str) -> Iterator[str]:
@@ -118,7 +120,7 @@ def _closed_folders(common_dir: str) -> Iterator[str]:
     for error in failed:
         # A folder may be removed meanwhile. In a repository with reftables, refs/heads is a file.
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            folder = wire(os.path.relpath(error.filename, common_dir))
+            folder = to_wire(os.path.relpath(error.filename, common_dir))
             yield f"the branches in {folder[:_MOST_OF_A_LINE]} could not be read: {error.strerror}"
 
 
@@ -144,14 +146,14 @@ def _moment(seconds: bytes) -> datetime | None:
 
 def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[QueueEntry]:
     """An entry for each branch, until the time is up."""
-    roots = {c.branch: c.root for c in worktrees(git.common_dir, git.left) if c.branch is not None and not c.gone}
+    roots = {c.branch: c.root for c in list_worktrees(git.common_dir, git.left) if c.branch is not None and not c.gone}
     with contextlib.suppress(GitTimeoutError):
         for branch in branches:
             counts = git("rev-list", "--left-right", "--count", f"{base_sha}...{branch.sha}", "--")
             behind, ahead = map(int, counts.split())
             root = roots.get(branch.name)
             yield QueueEntry(
-                name=wire(branch.name),
+                name=to_wire(branch.name),
                 number=None,
                 lane="local",
                 disposition="behind" if behind else "ready",
@@ -159,7 +161,7 @@ def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[Queu
                 ahead=ahead,
                 behind=behind,
                 committed_at=branch.committed_at,
-                worktree=wire(root) if root is not None else None,
+                worktree=to_wire(root) if root is not None else None,
             )
 
 

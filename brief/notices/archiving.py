@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from brief.core.model.errors import MajordomusError
 from brief.core.notices.notice import Notice
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.git.tracked import is_tracked
 from brief.notices.finding import content
 from brief.notices.folder import NoticeFile, is_linked, named_file
@@ -54,9 +54,9 @@ def archive(
 def why_not_archivable(folder: str, *, even_tracked: bool = False) -> str | None:
     """Why no notice of the folder may be archived, None if it may. Raises GitError."""
     if not even_tracked and is_tracked(folder):
-        return f"{wire(folder)} is tracked by git, and alerts.archive_tracked is off"
+        return f"{to_wire(folder)} is tracked by git, and alerts.archive_tracked is off"
     reason = is_linked(folder, "archive") or is_linked(folder, "active")
-    return f"{wire(folder)}: {reason}" if reason else None
+    return f"{to_wire(folder)}: {reason}" if reason else None
 
 
 def move(folder: str, path: str) -> str | None:

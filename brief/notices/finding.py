@@ -10,7 +10,7 @@ from msgspec import Struct
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.abbreviation import whole_name
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
@@ -39,7 +39,7 @@ def find(folders: Sequence[str], name: str) -> Found:
             raise NotFoundError(_not_found(listed, name))
         return find(folders, whole)
     if len(found) > 1:
-        places = " and ".join(wire(each.file.path) for each in found)
+        places = " and ".join(to_wire(each.file.path) for each in found)
         raise ConflictError(f"{clean(name)} may be {places}; give the path of the one you mean")
     return found[0]
 
@@ -52,7 +52,7 @@ def content(file: NoticeFile) -> tuple[bytes, Notice]:
 
 def raw_content(file: NoticeFile) -> bytes:
     """The bytes of a file. Raises NotFoundError or NoticeError with its path."""
-    path = wire(file.path)
+    path = to_wire(file.path)
     if file.fault:
         raise NoticeError(f"{path} {file.fault}")
     try:
@@ -68,7 +68,7 @@ def parsed(file: NoticeFile, raw: bytes) -> Notice:
     try:
         return parse(raw, file.slug)
     except DocumentError as error:
-        raise DocumentError(f"{wire(file.path)}: {error}", error.line, error.column) from error
+        raise DocumentError(f"{to_wire(file.path)}: {error}", error.line, error.column) from error
 
 
 def _named(folder: str, name: str) -> NoticeFile | None:
@@ -81,5 +81,5 @@ def _named(folder: str, name: str) -> NoticeFile | None:
 
 
 def _not_found(listed: Sequence[Folder], name: str) -> str:
-    unread = "".join(f"; {wire(folder.path)} {folder.reason}" for folder in listed if folder.reason)
+    unread = "".join(f"; {to_wire(folder.path)} {folder.reason}" for folder in listed if folder.reason)
     return f"there is no active notice {clean(name)}{unread}; see majordomus alerts list"

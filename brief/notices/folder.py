@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from brief.core.notices.locks import LOCK_PREFIX
 from brief.core.notices.notice import LIMIT
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.proof import UnprovenError, check, open_file
 from brief.support.files import (
@@ -268,7 +268,7 @@ def _fault(path: str, found: os.stat_result) -> str | None:
     if not stat.S_ISREG(found.st_mode):
         return "is not a regular file"
     name = os.path.basename(path)
-    if wire(name) != name:
+    if to_wire(name) != name:
         return "has a name that is not UTF-8; rename it"
     return None
 

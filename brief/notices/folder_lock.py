@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from brief.core.model.errors import GaveUpError, MajordomusError
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.support.files import reason_of
 
 _WAIT_S = 5.0
@@ -48,7 +48,7 @@ def hold(descriptor: int, path: str, wait_s: float = _WAIT_S) -> None:
         except BlockingIOError:
             if time.monotonic() > end:
                 raise GaveUpError(
-                    f"another process has held {wire(path)} for {wait_s:.3g} s; find out which one, and try again"
+                    f"another process has held {to_wire(path)} for {wait_s:.3g} s; find out which one, and try again"
                 ) from None
         time.sleep(_PAUSE_S)
 
@@ -61,4 +61,4 @@ def as_notice_error(path: str, *but: type[OSError]) -> Iterator[None]:
     except but:
         raise
     except (OSError, ValueError) as error:
-        raise NoticeError(f"{wire(path)} cannot be written: {reason_of(error)}; nothing was changed") from error
+        raise NoticeError(f"{to_wire(path)} cannot be written: {reason_of(error)}; nothing was changed") from error

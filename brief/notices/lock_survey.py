@@ -14,7 +14,7 @@ from brief.core.model.errors import MajordomusError, NotFoundError
 from brief.core.notices.locks import lock_slug, may_be_lock, may_be_lock_on
 from brief.core.notices.notice import Notice
 from brief.core.notices.unread import Unread
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.notices.finding import parsed, raw_content
 from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
 
@@ -49,7 +49,7 @@ class Survey(Struct, frozen=True):
     @property
     def unread(self) -> Unread:
         """What may hold locks and could not be read."""
-        return Unread(tuple((wire(each.file.path), each.fault) for each in self.files if each.fault), self.partial)
+        return Unread(tuple((to_wire(each.file.path), each.fault) for each in self.files if each.fault), self.partial)
 
 
 def survey(folders: Sequence[str], component: str | None = None) -> Survey:
@@ -60,8 +60,8 @@ def survey(folders: Sequence[str], component: str | None = None) -> Survey:
         files=tuple(
             found for folder in looked for file in _files(folder, named) for found in _read(folder, file, named)
         ),
-        partial=tuple((wire(folder.path), reason) for folder in looked if (reason := _partial(folder))),
-        unlisted=tuple((wire(folder.path), folder.reason or "") for folder in looked if not _is_known(folder)),
+        partial=tuple((to_wire(folder.path), reason) for folder in looked if (reason := _partial(folder))),
+        unlisted=tuple((to_wire(folder.path), folder.reason or "") for folder in looked if not _is_known(folder)),
     )
 
 

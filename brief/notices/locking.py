@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError, UsageError
 from brief.core.notices.component import component_key, component_name
-from brief.core.notices.days import instant
+from brief.core.notices.days import begin_of
 from brief.core.notices.locks import lock_slug
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
 from brief.core.notices.unread import Unread
@@ -136,7 +136,7 @@ def _extended(held: Held, request: Request, end: datetime | None, zone: ZoneInfo
     lock = held.notice
     if lock is None or end is None or lock.expires is None or not held.is_of(request.session_id):
         return held
-    if instant(lock.expires, zone) >= end:
+    if begin_of(lock.expires, zone) >= end:
         return held
     raw, _ = content(held.file)
     return replace(held, notice=rewrite(held.file, raw, {"expires": end}), is_extended=True)

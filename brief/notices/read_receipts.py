@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from brief.core.notices.slug import digest
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.proof import open_folder, open_in
 from brief.notices.folder_lock import NoticeError, as_notice_error, hold
 from brief.support.fence import refuse_if_superseded
@@ -151,7 +151,7 @@ def _added(descriptor: int, path: str, wanted: Collection[bytes]) -> frozenset[b
     """Add marks to the locked file, and return those that were not in it before."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(wanted):
-        raise NoticeError(f"{wire(path)} cannot hold what the session has seen; remove it")
+        raise NoticeError(f"{to_wire(path)} cannot hold what the session has seen; remove it")
     before = os.pread(descriptor, _MOST, 0)
     marks = _marks(before)
     new = frozenset(wanted) - marks

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import Notice, parse
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.notices.folder import MOST_FILES, Folder, NoticeFile, list_folder
 from brief.support.files import UnreadableFileError, any_young
 from brief.support.stat_cache import StatCache
@@ -113,6 +113,6 @@ def _snapshot(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]
     notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
     return NoticeSnapshot(
         notices=tuple(sorted(notices, key=lambda notice: notice.slug)),
-        unparsable=tuple((wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
-        folders_unread=tuple((wire(folder.path), folder.reason) for folder in folders if folder.reason),
+        unparsable=tuple((to_wire(path), outcome) for path, outcome in outcomes if isinstance(outcome, str)),
+        folders_unread=tuple((to_wire(folder.path), folder.reason) for folder in folders if folder.reason),
     )

@@ -15,10 +15,10 @@ from msgspec import Struct
 from brief.core.model.errors import DocumentError, UsageError
 from brief.core.notices.locks import is_session_id
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, When, parse
-from brief.core.notices.notice_text import changed, written
-from brief.core.notices.recurrence import DAY_FIELD, DONE_FIELD, is_done_until_due, moved
-from brief.core.notices.slug import slug
-from brief.core.text.sanitize import clean, wire
+from brief.core.notices.notice_text import change_fields, render_notice
+from brief.core.notices.recurrence import DAY_FIELD, DONE_FIELD, is_done_until_due, next_after_done
+from brief.core.notices.slug import make_slug
+from brief.core.text.sanitize import clean, to_wire
 from brief.notices.finding import content, find
 from brief.notices.folder import NoticeFile, is_linked
 from brief.notices.folder_lock import NoticeError, as_notice_error, lock_folder
@@ -60,7 +60,7 @@ def create(folder: str, fields: Mapping[str, Any], body: str, now: datetime) -> 
 def preview(fields: Mapping[str, Any], now: datetime) -> Notice:
     """The notice that `create` would write with these fields. Raises DocumentError if it would not be one."""
     made = {**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}
-    return parse(wire(written(made, "")).encode(), "preview")
+    return parse(to_wire(render_notice(made, "")).encode(), "preview")
 
 
 def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written | None:
@@ -68,14 +68,16 @@ def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datet
 
     Returns None if an active notice has the slug already.
     """
-    text = written({**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}, body)
-    raw = wire(text).encode()
+    text = render_notice(
+        {**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}, body
+    )
+    raw = to_wire(text).encode()
     notice = parse(raw, name)
     if notice.kind is Kind.LOCK:
         check_owner(notice.session_id)
     path = f"{folder}/active/{name}.md"
     if reason := is_linked(folder, "active"):
-        raise NoticeError(f"{wire(folder)}: {reason}; nothing was written")
+        raise NoticeError(f"{to_wire(folder)}: {reason}; nothing was written")
     with as_notice_error(f"{folder}/active"):
         os.makedirs(f"{folder}/active", mode=0o700, exist_ok=True)
     try:
@@ -99,7 +101,7 @@ def numbered(name: str) -> Iterator[str]:
 def _slug(fields: Mapping[str, Any]) -> str:
     kind = str(fields.get("kind") or Kind.ALERT)
     component = str(fields.get("component") or "")
-    return slug(str(fields.get("title") or "")) or slug(f"{kind} {component}") or "notice"
+    return make_slug(str(fields.get("title") or "")) or make_slug(f"{kind} {component}") or "notice"
 
 
 def check_owner(session_id: str | None) -> None:
@@ -138,19 +140,21 @@ def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -
 def rewrite(file: NoticeFile, raw: bytes, changes: Mapping[str, Any]) -> Notice:
     """Set fields of a notice whose file holds `raw`. The caller holds the folder's lock. Raises DocumentError, NoticeError."""
     try:
-        after = changed(raw, changes)
+        after = change_fields(raw, changes)
         notice = parse(after, file.slug)
     except DocumentError as error:
-        raise DocumentError(f"{wire(file.path)}: {error}", error.line, error.column) from error
+        raise DocumentError(f"{to_wire(file.path)}: {error}", error.line, error.column) from error
     if file.target != file.path:
-        raise NoticeError(f"{wire(file.path)} is a link, and links are not followed for writing; nothing was changed")
+        raise NoticeError(
+            f"{to_wire(file.path)} is a link, and links are not followed for writing; nothing was changed"
+        )
     with as_notice_error(file.path):
         files.replace(file.target, after, stat.S_IMODE(os.stat(file.target).st_mode))
     return notice
 
 
 def _changes(notice: Notice, now: datetime, zone: ZoneInfo) -> dict[str, Any]:
-    following = moved(notice, now, zone)
+    following = next_after_done(notice, now, zone)
     if following is None:
         return {"status": str(NoticeStatus.DONE)}
     day = {} if following.recurs_day is None else {DAY_FIELD: following.recurs_day}

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from brief.core.model.errors import DocumentError, NotFoundError
 from brief.core.notices.notice import Audience, Kind
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.core.yaml import reader
 from brief.notices.folder_lock import NoticeError, lock_folder
 from brief.notices.writing import Written, in_use, put
@@ -47,7 +47,7 @@ def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> 
 
 
 def _text(path: str) -> str:
-    name = wire(path)
+    name = to_wire(path)
     try:
         return reader.decode(read_bounded(path, _MOST), limit=_MOST)
     except FileNotFoundError:
@@ -71,7 +71,7 @@ def _fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple[str,
     yield "fires_on", reminder.fires_on or today
     yield "recurring", str(reminder.recurring) if reminder.recurring else None
     yield "group", reminder.group
-    yield "source", wire(source)
+    yield "source", to_wire(source)
 
 
 def _body(reminder: Reminder) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from brief.core.notices.notice import Recurring, When
-from brief.core.notices.slug import digest, slug
+from brief.core.notices.slug import digest, make_slug
 from brief.reminder_import.written_dates import Found, find_date, find_rhythm, find_unknown_rhythm, is_like_a_date
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -222,7 +222,7 @@ def _reminder(item: _Item) -> Reminder | str:
         return "names a day but not what is due; write it after the date"
     group = next((heading.text for heading in reversed(item.headings) if heading.text), None)
     when = dated.when if dated else None
-    name = f"{slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
+    name = f"{make_slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
     return Reminder(item.line, name, title, when, recurring, group, _body(item))
 
 

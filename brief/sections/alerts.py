@@ -18,12 +18,12 @@ from brief.core.model.level import URGENCY, Level
 from brief.core.model.section_data import AlertsData, EpisodeState, ShownNotice, Unparsable
 from brief.core.notices.days import until
 from brief.core.notices.notice import Audience, Kind, Notice
-from brief.core.notices.relevance import Focus, Truth, applies, fault
+from brief.core.notices.relevance import Focus, Truth, evaluate_rule, find_fault
 from brief.core.notices.unread import Unread
-from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, may_be_acknowledged, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, may_be_acknowledged, order_shown
 from brief.core.policy.names import POLICY_FILE
 from brief.core.sessions.life import Life
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.notices.read_receipts import acknowledged
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
@@ -94,7 +94,7 @@ def read_visibility(context: SectionContext, query: SectionQuery) -> NoticeVisib
     ahead = [one for one in verdicts if isinstance(one, Hidden) and one.in_days is not None]
     return NoticeVisibility(
         snapshot=snapshot,
-        shown=tuple(sorted(compress(shown, here), key=order)),
+        shown=tuple(sorted(compress(shown, here), key=order_shown)),
         hidden=(
             *(verdict for verdict in verdicts if isinstance(verdict, Hidden)),
             *(Hidden(one.notice, ELSEWHERE) for one, is_here in zip(shown, here, strict=True) if not is_here),
@@ -116,7 +116,7 @@ def without_acknowledged(context: SectionContext, found: NoticeVisibility, sessi
 
 
 def _may_apply(notice: Notice, focus: Focus) -> bool:
-    return applies(notice.applies_when, focus) is not Truth.NO
+    return evaluate_rule(notice.applies_when, focus) is not Truth.NO
 
 
 def _days_ahead(one: Hidden) -> tuple[int, int, str]:
@@ -128,7 +128,7 @@ def _snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapsh
     try:
         refuse_unproven(context.state_dir)
     except UnprovenStateError as fault:
-        unread = (wire(folders[0]), fault.sentence)
+        unread = (to_wire(folders[0]), fault.sentence)
         rest = context.notices(folders[1:])
         return replace(rest, folders_unread=(unread, *rest.folders_unread))
     return context.notices(folders)
@@ -312,7 +312,9 @@ def _about(notice: Notice) -> str:
 def _row_text(notice: Notice, holder: str, countdown: str | None) -> str:
     ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
     when = f" {countdown}" if countdown else ""
-    broken = f"; applies_when cannot be judged: {fault(notice.applies_when)}" if fault(notice.applies_when) else ""
+    broken = (
+        f"; applies_when cannot be judged: {find_fault(notice.applies_when)}" if find_fault(notice.applies_when) else ""
+    )
     text = f"{_about(notice)}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
     return f"{text}{clean(broken, 200)}"
 

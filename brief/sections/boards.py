@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from brief.core.model.section_data import Board, Peer
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.known import ABSENT, Unknown
 from brief.git.worktrees import Checkout
 
@@ -57,7 +57,7 @@ def board_rows(boards: Iterable[Board]) -> list[str]:
 
 
 def _board(checkout: Checkout, counts: Counter[str]) -> Board:
-    path = wire(checkout.root)
+    path = to_wire(checkout.root)
     count = counts.get(path, 0)
     condition, reason = _condition(checkout, count)
     return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
@@ -78,7 +78,7 @@ def _unlisted_board(path: str, count: int, found: Reading[str], *, is_bare: bool
 def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     """The condition of a checkout that git lists. A missing folder may come back with its drive, or have been moved."""
     if checkout.gone and checkout.locked is not None:
-        why = f": {wire(checkout.locked).strip()}" if checkout.locked else ""
+        why = f": {to_wire(checkout.locked).strip()}" if checkout.locked else ""
         return (
             "away",
             f"its folder is missing, and it is locked{why}; if the folder is on a removable drive, mount that",
@@ -88,7 +88,7 @@ def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     if checkout.gone:
         return "gone", "its folder is missing; if it was deleted for good, git worktree prune removes its record"
     if checkout.prunable is not None:
-        return "prunable", wire(checkout.prunable) or "git would prune it"
+        return "prunable", to_wire(checkout.prunable) or "git would prune it"
     return "ready", None
 
 

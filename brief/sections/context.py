@@ -12,11 +12,11 @@ from brief.core.model.brief import Section
 from brief.core.notices.follow_up import FollowUp
 from brief.core.policy.settings import Settings
 from brief.core.sessions.claims import Claim
-from brief.core.sessions.episode import Client, Ended, KnownEpisode, meant
+from brief.core.sessions.episode import Client, Ended, KnownEpisode, choose_meant
 from brief.core.sessions.life import Life
 from brief.core.sessions.presence import Seen
 from brief.core.sessions.task import Task
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.core.wakes.state import WakeState
 from brief.git.worktrees import Checkout
 from brief.notices.store import NoticeSnapshot
@@ -114,7 +114,7 @@ class SectionQuery(Struct, frozen=True):
     @property
     def checkout(self) -> str:
         """The checkout's path as spelled on the wire and in the database."""
-        return wire(self.root)
+        return to_wire(self.root)
 
 
 Answer = Callable[[SectionContext, SectionQuery], Section]
@@ -122,5 +122,5 @@ Answer = Callable[[SectionContext, SectionQuery], Section]
 
 def own_episode(context: SectionContext, query: SectionQuery) -> KnownEpisode | None:
     """The asking episode: the one with the given id, else the only one open in the checkout."""
-    own = meant(query.session, () if query.session is not None else context.sessions.open_ids_at(query.checkout))
+    own = choose_meant(query.session, () if query.session is not None else context.sessions.open_ids_at(query.checkout))
     return None if own is None else context.sessions.find_open(own)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from brief.core.model.brief import IntegrationSection, Row, Status
 from brief.core.model.section_data import QueueEntry
 from brief.core.model.wire_time import wire_time
-from brief.core.text.sanitize import ago, clean, is_ahead, wire
+from brief.core.text.sanitize import ago, clean, is_ahead, to_wire
 from brief.fastpath.known import ABSENT
 from brief.git.branches import no_such_base, refs_meant
 from brief.git.head import read_ref
@@ -49,7 +49,7 @@ def _base_doubt(common_dir: str, named: str, observed: str) -> str | None:
     """Why the branches were not compared with the base that the policy names. None if they were."""
     if _is_missing(common_dir, named):
         return no_such_base(named)
-    if observed in {wire(short_name(ref)) for ref in refs_meant(named)}:
+    if observed in {to_wire(short_name(ref)) for ref in refs_meant(named)}:
         return None
     named = clean(named, 60)
     return f"the branches were compared with {clean(observed, 60)}, but integration.base names {named}; run {REFRESH}"

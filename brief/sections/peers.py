@@ -9,11 +9,11 @@ from functools import partial
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import PeersSection, Row, Status
 from brief.core.model.section_data import Board, EpisodeState, Peer, PeersData
-from brief.core.sessions.claims import Claim, against, relative_tasks
+from brief.core.sessions.claims import Claim, find_overlaps, relative_tasks
 from brief.core.sessions.life import is_waiting
-from brief.core.sessions.presence import peers as merged
+from brief.core.sessions.presence import merge_peers as merged
 from brief.core.sessions.task import Task
-from brief.core.text.sanitize import clean, elapsed, wire
+from brief.core.text.sanitize import clean, elapsed, to_wire
 from brief.fastpath.known import Known, Unknown
 from brief.git.checkout_presence import find_checkout
 from brief.git.worktree_entries import unlisted_entries
@@ -35,7 +35,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     worktrees = context.worktrees()
     checkouts = tuple(checkout for checkout in worktrees if not checkout.bare)
     known = drop_reported_elsewhere(
-        context.sessions.open_episodes(), {wire(checkout.root) for checkout in checkouts}, hood
+        context.sessions.open_episodes(), {to_wire(checkout.root) for checkout in checkouts}, hood
     )
     scopes = _scopes(context)
     here = _with_scopes(
@@ -43,7 +43,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
             known,
             context.sessions.tasks(),
             belonging(seen, (checkout.root for checkout in checkouts)),
-            {wire(checkout.root): _branch(checkout) for checkout in checkouts},
+            {to_wire(checkout.root): _branch(checkout) for checkout in checkouts},
         ),
         scopes,
     )
@@ -94,7 +94,7 @@ def _ask_neighbours(context: SectionContext, query: SectionQuery) -> Neighbourho
 
 
 def _branch(checkout: Checkout) -> str | None:
-    return wire(checkout.branch) if checkout.branch is not None else None
+    return to_wire(checkout.branch) if checkout.branch is not None else None
 
 
 def _waiting_first(peer: Peer) -> bool:
@@ -134,7 +134,7 @@ def _overlap_rows(context: SectionContext, query: SectionQuery) -> Iterator[str]
     tasks = relative_tasks(context.sessions.tasks(), context.sessions.open_episodes())
     claims = context.sessions.claims()
     scope = _own_scope(own.episode.id, tasks, claims)
-    for met in against(scope, own.episode.id, claims, tasks):
+    for met in find_overlaps(scope, own.episode.id, claims, tasks):
         pairs = ", ".join(
             f"{clean(theirs, 80)} overlaps your {clean(ours, 80)}" for ours, theirs in met.paths[:_MOST_PATHS]
         )

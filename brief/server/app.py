@@ -20,7 +20,7 @@ from brief.clones.neighbours import Neighbourhood, Neighbours
 from brief.clones.succession import Predecessors, ask_successor
 from brief.core.model.brief import Brief
 from brief.core.model.errors import MajordomusError
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.lease import socket_name
 from brief.handlers.fixes import queue_fix_follow_ups_soon
 from brief.handlers.succession import hand_over_notices_soon
@@ -161,7 +161,7 @@ async def _answer_calls(resources: _Resources, stop_request: StopRequest) -> Non
     lines = LineKeeper(lease.state_dir / "lines", is_open=lambda session: board.find_open(session) is not None)
     lines.prepare()
     folder, roots = holder.socket.parent / "servers", RootCommits(lease.common_dir)
-    neighbours = Neighbours(str(folder), wire(lease.common_dir), lease.epoch, roots)
+    neighbours = Neighbours(str(folder), to_wire(lease.common_dir), lease.epoch, roots)
     faults = RunFaults(utc_now)
     service = RepositoryService(
         lease.common_dir,

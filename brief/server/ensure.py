@@ -15,7 +15,7 @@ from brief.fastpath.known import ABSENT, Known
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import Located
 from brief.fastpath.process import boot_id, describe_process, recorded_process
-from brief.fastpath.program import isolated
+from brief.fastpath.program import isolated_command
 from brief.fastpath.reach import LOCK, held_lock, why_out_of_reach
 from brief.server import HELD
 from brief.server.lock_holder import end_holder
@@ -124,7 +124,7 @@ def _ask_holder(here: Located) -> tuple[dict[str, Any] | None, str, bool]:
 def _start(here: Located) -> subprocess.Popen[bytes]:
     prove_state(leases.state_dir(here.common_dir))
     return subprocess.Popen(
-        isolated("brief.server", here.common_dir, here.root),
+        isolated_command("brief.server", here.common_dir, here.root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

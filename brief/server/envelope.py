@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brief.core.model.errors import USAGE
-from brief.fastpath.ask import quoted
-from brief.fastpath.locate import spelled
+from brief.fastpath.ask import percent_encode
+from brief.fastpath.locate import spell_path
 from brief.server.holder import Holder
 from brief.server.problem import problem
 from brief.server.receipt import Receipt
@@ -31,7 +31,7 @@ class Envelope:
         self.holder = holder
         self._own = (
             (b"majordomus-epoch", str(holder.lease.epoch).encode()),
-            (b"majordomus-repository", quoted(spelled(holder.lease.common_dir)).encode()),
+            (b"majordomus-repository", percent_encode(spell_path(holder.lease.common_dir)).encode()),
             NO_GUESSING,
         )
 

@@ -14,7 +14,7 @@ from typing import Literal
 from brief import __version__
 from brief.core.model.brief import AnsweredBy
 from brief.core.model.errors import EndingError, MajordomusError, SupersededError
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.server.housekeeping import TIDY_SECONDS, tend, tidy
 from brief.server.lease import DATABASE, Lease
 from brief.server.owned_file import OwnedFile
@@ -113,7 +113,7 @@ class Holder:
         return AnsweredBy(
             kind="superseded" if self.is_superseded else "lease-holder",
             pid=self.pid,
-            root=wire(self.root),
+            root=to_wire(self.root),
             epoch=self.lease.epoch,
             version=self.version,
             reason=self.why_superseded,

@@ -23,7 +23,7 @@ from brief.core.model.answers import Rendered
 from brief.core.model.errors import ANSWERED, FAILED, USAGE, MajordomusError, UsageError
 from brief.core.model.fields import fields_of
 from brief.core.model.wire import Wire
-from brief.core.text.wrap import wrapped
+from brief.core.text.wrap import wrap_text
 from brief.handlers.inputs import Inputs, RefusedInputError, read_input
 from brief.handlers.session_argument import with_whole_session
 from brief.server.envelope import Envelope
@@ -213,7 +213,7 @@ def _render(capability: Capability, answer: Wire, form: Form) -> Response:
         return json_response(answer, headers=headers)
     text = capability.text(answer)
     if form.width is not None:
-        text = wrapped(text, form.width)
+        text = wrap_text(text, form.width)
     return Response(text.encode("utf-8", "backslashreplace"), media_type="text/plain", headers=headers)
 
 

@@ -12,7 +12,7 @@ from brief.clones.entries import Entry, folder_id
 from brief.clones.kinship import RootCommits
 from brief.core.model.errors import GitError
 from brief.core.model.wire import to_json
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.process import describe_process
 from brief.git.worktrees import Checkout
 from brief.server.holder import Holder
@@ -77,11 +77,11 @@ class RegistryEntry:
         return Entry(
             epoch=holder.lease.epoch,
             **describe_process(holder.pid),
-            common_dir=wire(holder.lease.common_dir),
+            common_dir=to_wire(holder.lease.common_dir),
             folder=self._folder,
-            root=wire(self._root),
+            root=to_wire(self._root),
             root_commits=None if known is None else tuple(sorted(known)),
-            socket=wire(str(holder.socket)),
+            socket=to_wire(str(holder.socket)),
             version=holder.version,
             since=holder.since,
         )

@@ -10,7 +10,7 @@ from brief.capabilities.capability import Capability, Http
 from brief.core.model.errors import ConflictError
 from brief.core.model.wire import Moment, Wire, to_plain
 from brief.core.sessions.life import is_waiting
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.core.text.server_status import server_text
 from brief.handlers.inputs import Inputs
 from brief.server.holder import Holder
@@ -111,11 +111,11 @@ def _read_status(holder: Holder, service: RepositoryService) -> ServerStatus:
         epoch=holder.lease.epoch,
         version=holder.version,
         lease=holder.lease_state,
-        socket=wire(str(holder.socket)),
+        socket=to_wire(str(holder.socket)),
         tcp=holder.tcp,
         since=holder.since,
         ends_idle=holder.ends_idle(),
-        common_dir=wire(holder.lease.common_dir),
+        common_dir=to_wire(holder.lease.common_dir),
         episodes=len(service.board.open_episodes()),
         outdated=holder.outdated,
         ends_because=holder.ends_because,

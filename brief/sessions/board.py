@@ -22,13 +22,13 @@ from brief.core.sessions.episode import (
     KnownEpisode,
     Process,
     best_known,
-    checked_id,
-    checked_provider,
+    check_id,
+    check_provider,
     worth_storing,
 )
 from brief.core.sessions.life import FOUND, MOST_STORED, Life, in_order, is_silent
-from brief.core.sessions.succession import last_heir, succeeded
-from brief.core.sessions.task import Task, checked_next, new_task
+from brief.core.sessions.succession import last_heir, succession_reason
+from brief.core.sessions.task import Task, check_next, new_task
 from brief.core.wakes.state import WakeState
 from brief.sessions import claims as claim_rows
 from brief.sessions import episodes as rows
@@ -206,10 +206,10 @@ class Board:
         takes over from: that one is closed, and its task, claims and follow-ups pass to this one.
         """
         with self._writing:
-            before = self._open.get(checked_id(episode_id))
+            before = self._open.get(check_id(episode_id))
             episode = Episode(
                 id=episode_id,
-                provider=checked_provider(provider),
+                provider=check_provider(provider),
                 checkout=checkout,
                 branch=branch,
                 process=best_known(before.process if before else None, process),
@@ -265,7 +265,7 @@ class Board:
 
     def _succeed(self, before: Episode, after: Episode, now: datetime) -> None:
         """Store that `after` takes over from `before`: close it, and pass on its task, claims and follow-ups."""
-        closed = before.replace(closed=before.closed or now, closed_reason=succeeded(after.id))
+        closed = before.replace(closed=before.closed or now, closed_reason=succession_reason(after.id))
         inheritance.pass_on(self._database, closed, after)
         self._forget(closed, closed.closed or now)
         task = rows.current_task(self._database, after.id)
@@ -320,7 +320,7 @@ class Board:
         self, episode_id: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime
     ) -> Task:
         """Give an episode a new task. The one before it ends."""
-        task = new_task(checked_id(episode_id), title, scope, following, now)
+        task = new_task(check_id(episode_id), title, scope, following, now)
         with self._writing:
             self.require_open(episode_id)
             rows.set_task(self._database, task)
@@ -328,7 +328,7 @@ class Board:
 
     def set_next(self, episode_id: str, following: str, now: datetime) -> Task:
         """Set the next action of an episode's task."""
-        action = checked_next(following)
+        action = check_next(following)
         with self._writing:
             self.require_open(episode_id)
             return self._remember_task(rows.set_next(self._database, episode_id, action, now))
@@ -347,7 +347,7 @@ class Board:
         self, episode_id: str, name: str, intent: str, scope: tuple[str, ...], now: datetime
     ) -> tuple[Claim, Claim | None]:
         """Claim paths for an episode. Returns the claim, and the one of the same name that it replaces, if any."""
-        claim = new_claim(checked_id(episode_id), name, intent, scope, now)
+        claim = new_claim(check_id(episode_id), name, intent, scope, now)
         with self._writing:
             self.require_open(episode_id)
             claim_rows.put_claim(self._database, claim)
@@ -392,7 +392,7 @@ class Board:
 
     def require_open(self, episode_id: str) -> Episode:
         """The open episode with this id. Raises ConflictError if it is closed, NotFoundError if it was never open."""
-        episode = self._open.get(checked_id(episode_id))
+        episode = self._open.get(check_id(episode_id))
         return episode if episode is not None else rows.refuse_closed(self._database, episode_id)
 
 

@@ -20,9 +20,9 @@ from brief.core.model.errors import UsageError
 from brief.core.model.first_fault import first_fault
 from brief.core.model.section_data import EpisodeState
 from brief.core.model.wire import from_json
-from brief.core.sessions.episode import checked_id
-from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest
-from brief.core.text.sanitize import clean, wire
+from brief.core.sessions.episode import check_id
+from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, find_deepest
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.fastpath.locate import read_small
 from brief.fastpath.process import process_start
@@ -115,7 +115,7 @@ class SeenSessions:
         except (FileNotFoundError, NotADirectoryError):
             return {}, None
         except (OSError, ValueError) as error:
-            return {}, f"{clean(wire(self.folder))} cannot be listed: {reason_of(error)}"
+            return {}, f"{clean(to_wire(self.folder))} cannot be listed: {reason_of(error)}"
 
     def _records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
         """The records, by file name."""
@@ -142,10 +142,10 @@ def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
     """
     if not seen.sessions:
         return {}
-    real = {os.path.realpath(root): wire(root) for root in roots}
+    real = {os.path.realpath(root): to_wire(root) for root in roots}
     found: dict[str | None, list[SeenSession]] = {}
     for session in seen.sessions:
-        found.setdefault(deepest(os.path.realpath(session.cwd), real), []).append(session)
+        found.setdefault(find_deepest(os.path.realpath(session.cwd), real), []).append(session)
     return {checkout: tuple(sessions) for checkout, sessions in found.items()}
 
 
@@ -160,13 +160,13 @@ def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str,
         if not _NAME.fullmatch(entry.name):
             continue
         if len(stamps) == MOST_RECORDS:
-            return stamps, f"{clean(wire(folder))} holds more than {MOST_RECORDS:,} records and was read in part"
+            return stamps, f"{clean(to_wire(folder))} holds more than {MOST_RECORDS:,} records and was read in part"
         try:
             stamps[entry.name] = stamp_of(entry.stat(follow_symlinks=False))
         except FileNotFoundError:
             continue
         except OSError as fault:
-            unread = f"{clean(wire(folder))}/{entry.name} cannot be accessed: {reason_of(fault)}"
+            unread = f"{clean(to_wire(folder))}/{entry.name} cannot be accessed: {reason_of(fault)}"
     return stamps, unread
 
 
@@ -175,7 +175,7 @@ def _parse_record(path: str) -> _Kept | Unknown:
     try:
         record = from_json(_Record, read_bounded(path, MOST_BYTES))
         session = SeenSession(
-            id=checked_id(record.session_id),
+            id=check_id(record.session_id),
             provider="claude-code",
             cwd=record.cwd,
             state=_STATES.get(record.status or "", EpisodeState.UNKNOWN),
@@ -205,7 +205,7 @@ def _describe_faults(folder: str, faults: Mapping[str, str]) -> str | None:
         return None
     name, why = min(faults.items())
     more = f", and {len(faults) - 1} more could not be read" if len(faults) > 1 else ""
-    return clean(f"{wire(folder)}/{name} may be the record of a session: it {why}{more}", _MOST_REASON)
+    return clean(f"{to_wire(folder)}/{name} may be the record of a session: it {why}{more}", _MOST_REASON)
 
 
 def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from brief.core.model.errors import ConflictError, MajordomusError, NotFoundError
 from brief.core.sessions.episode import KnownEpisode
-from brief.core.sessions.life import PROCESS_ENDED, Life, ending
+from brief.core.sessions.life import PROCESS_ENDED, Life, why_ended
 from brief.fastpath.known import ABSENT
 from brief.fastpath.process import may_have_ended
 from brief.git.checkout_presence import find_checkout
@@ -71,7 +71,7 @@ class Endings:
     def _ending(self, known: KnownEpisode, life: Life) -> str | None:
         episode = known.episode
         is_removed = life is Life.UNKNOWN and find_checkout(self._common_dir, episode.checkout) is ABSENT
-        return ending(episode, life, self._now(), is_removed=is_removed, is_silent=known.liveness == "silent")
+        return why_ended(episode, life, self._now(), is_removed=is_removed, is_silent=known.liveness == "silent")
 
     def _end(self, episode_id: str, reason: str) -> None:
         with contextlib.suppress(ConflictError, NotFoundError):  # its session closed it meanwhile

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from brief.core.model.errors import StoreError
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.sessions.connections import generation_in_file
 from brief.sessions.damage import is_damage
 from brief.sessions.database import Database
@@ -83,7 +83,7 @@ def describe_rollback(database: Database, generation: int | None) -> str | None:
 
 
 def _describe_rollback(path: Path) -> str:
-    return f"{wire(str(path))} is an earlier copy of the one that the last server stored in; what was stored since is not in it"
+    return f"{to_wire(str(path))} is an earlier copy of the one that the last server stored in; what was stored since is not in it"
 
 
 def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
@@ -102,7 +102,7 @@ def recover(path: Path, now: datetime, *, was_there: bool) -> str | None:
                 os.rename(f"{path}{beside}", f"{aside}{beside}")
     except OSError as fault:
         raise StoreError(f"{path} {damage} and cannot be moved aside: {reason_of(fault)}; move it away") from fault
-    return f"{wire(str(path))} {damage}: it is kept as {aside.name}, and a new one was created"
+    return f"{to_wire(str(path))} {damage}: it is kept as {aside.name}, and a new one was created"
 
 
 def kept_aside(path: Path) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def kept_aside(path: Path) -> tuple[str, ...]:
     databases = [name for name in names if not (name.endswith(_BESIDE[1:]) and name.rpartition("-")[0] in names)]
     databases = [name for name in databases if not name.endswith("-shm")]  # an index, in which nothing is stored
     return tuple(
-        f"a damaged database is kept aside: {wire(str(path.parent / name))}; it may hold what the new one does not; "
+        f"a damaged database is kept aside: {to_wire(str(path.parent / name))}; it may hold what the new one does not; "
         "remove it once you need nothing from it"
         for name in databases
     )
@@ -184,7 +184,7 @@ def _keep_journal(path: Path, aside: Path) -> list[str]:
 
 def _describe_loss(path: Path) -> str:
     return (
-        f"{wire(str(path))} was gone, although an earlier server had stored sessions, tasks and claims in it; "
+        f"{to_wire(str(path))} was gone, although an earlier server had stored sessions, tasks and claims in it; "
         "a new one was created"
     )
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from brief.core.model.errors import NotFoundError, StoreError
 from brief.core.model.wire import Moment, Wire, from_json, from_plain, to_json
-from brief.core.sessions.episode import checked_id
+from brief.core.sessions.episode import check_id
 from brief.core.wakes.rules import Instant, settle_anchor
 from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, restart_interval
 from brief.sessions.database import Database
@@ -159,7 +159,7 @@ class Wakes:
 
 def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> WakeState:
     """The initial wakes of an episode. Raises NotFoundError if it was never opened, UsageError if it is not a valid id."""
-    if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (checked_id(session),)).fetchone() is None:
+    if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (check_id(session),)).fetchone() is None:
         raise NotFoundError(f"no episode {session} was ever opened here; majordomus episode open opens it")
     return WakeState(anchor=now, all_paused=_all_paused(connection))
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from brief.core.model.errors import MajordomusError
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.lease import STATE
 from brief.fastpath.proof import (
     WRITABLE_BY_OTHERS,
@@ -97,8 +97,8 @@ def is_of_state(folder: str) -> bool:
 
 def _unproven(state_dir: str, fault: OSError) -> UnprovenStateError:
     if isinstance(fault, UnprovenError):
-        return UnprovenStateError(clean(wire(str(fault)), 2_000))
-    return UnprovenStateError(f"{clean(wire(state_dir), 1_000)} cannot be accessed: {fault.strerror}")
+        return UnprovenStateError(clean(to_wire(str(fault)), 2_000))
+    return UnprovenStateError(f"{clean(to_wire(state_dir), 1_000)} cannot be accessed: {fault.strerror}")
 
 
 def _prove(folder: str) -> None:

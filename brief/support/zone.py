@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from brief.core.policy.names import POLICY_FILE
 from brief.core.policy.settings import Settings, expects
 from brief.core.policy.validate import Fault
-from brief.core.text.spelling import describe_value, kind, spell
+from brief.core.text.spelling import describe_value, name_type, spell
 from brief.support.files import Stamp, stamp
 
 _REMEDY = "set TZ or the policy's timezone to a name such as Europe/Prague"
@@ -99,4 +99,4 @@ def _after_zoneinfo(path: str) -> str:
 def _fault(wanted: str, machine: str) -> Fault:
     used = f"the machine's zone {machine} is used"
     sentence = f"{POLICY_FILE}: timezone is {describe_value(wanted)}; write {expects('timezone')}; {used}"
-    return Fault(POLICY_FILE, "timezone", spell(wanted), kind(wanted), sentence)
+    return Fault(POLICY_FILE, "timezone", spell(wanted), name_type(wanted), sentence)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from brief.cli.hook import alone
+from brief.cli.hook import compose_alone
 from brief.fastpath.hook import Call
 from brief.fastpath.lease import read_lease
 from brief.fastpath.locate import locate
@@ -65,7 +65,7 @@ def composed(lab: Lab, event: str) -> str:
     """What this very process composes where no server answers, with all the time it needs."""
     call = Call(event, locate(str(lab.repo)), time.monotonic() + 60)
     call.session = ANN
-    text, note = alone(call, "nobody holds it")
+    text, note = compose_alone(call, "nobody holds it")
     note()
     return text
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from brief.cli.main import find_action
-from brief.cli.parser import parser, parser_for
+from brief.cli.parser import build_parser, parser_for
 from brief.cli.words import Parser
 from brief.install.mods import PROVIDERS, Scope
 
@@ -23,15 +23,15 @@ def commands(whole: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 
 def test_every_command_has_an_action() -> None:
     """The name of each action leads to a function."""
-    for one in commands(parser()):
+    for one in commands(build_parser()):
         assert callable(find_action(one.get_default("run"))), one.prog
 
 
 def test_clients_and_scopes_are_those_of_the_mods() -> None:
     """The words of `capture` are the names in the table of mods."""
-    args = parser().parse_args(["capture", "install"])
+    args = build_parser().parse_args(["capture", "install"])
     assert (args.provider, args.scope) == (*PROVIDERS, Scope.PROJECT)
-    install = next(one for one in commands(parser()) if one.prog == "majordomus capture install")
+    install = next(one for one in commands(build_parser()) if one.prog == "majordomus capture install")
     choices = {action.dest: action.choices for action in install._actions}
     assert choices["provider"] == tuple(PROVIDERS)
     assert choices["scope"] == tuple(Scope)
@@ -43,10 +43,10 @@ SUFFIXES: tuple[list[str], ...] = ([], ["--help"], ["--nonsense"], ["--format"],
 @pytest.mark.parametrize("suffix", SUFFIXES, ids=" ".join)
 def test_one_command_alone_is_read_as_among_all(suffix: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     """Every command and group, with good and bad words after it: the same values, or the same sentence and exit code."""
-    paths = [one.prog.split()[1:] for one in commands(parser())]
+    paths = [one.prog.split()[1:] for one in commands(build_parser())]
     groups = [[path[0]] for path in paths if len(path) == 2]
     for words in ([*path, *suffix] for path in (*paths, *groups, ["nonsense"], ["--version"], [])):
-        assert _read(parser_for(words), words, capfd) == _read(parser(), words, capfd), words
+        assert _read(parser_for(words), words, capfd) == _read(build_parser(), words, capfd), words
 
 
 def _read(whole: Parser, words: list[str], capfd: pytest.CaptureFixture[str]) -> object:

@@ -7,7 +7,7 @@ import pytest
 
 from brief.capabilities.table import CAPABILITIES
 from brief.cli.main import main
-from brief.cli.parser import parser
+from brief.cli.parser import build_parser
 from sandbox import Lab
 
 COMMANDS = [
@@ -23,7 +23,7 @@ def test_help(command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     """Every command says in a sentence what it is for, within 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as end:
-        parser().parse_args([*command.split(), "--help"])
+        build_parser().parse_args([*command.split(), "--help"])
     assert end.value.code == 0
     printed = capfd.readouterr().out
     assert max(len(line) for line in printed.splitlines()) <= 80
@@ -35,13 +35,13 @@ def test_help(command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
 def test_no_word_at_all(capfd: pytest.CaptureFixture[str]) -> None:
     """Who names no command is shown which there are, and a script hears that it named none."""
     assert main([]) == 2
-    assert capfd.readouterr().out == parser().format_help()
+    assert capfd.readouterr().out == build_parser().format_help()
 
 
 def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
     """The help of the whole command tells every word of the trade, and every exit code."""
     with pytest.raises(SystemExit):
-        parser().parse_args(["--help"])
+        build_parser().parse_args(["--help"])
     printed = capfd.readouterr().out
     words = ["session", "episode", "task", "checkout", "repository", "clone", "server", "board", "peers", "section"]
     words += ["status", "notice", "wake", "heartbeat", "channel", "unread", "undeclared"]

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from brief import __version__
-from brief.clones.asking import MOST_BYTES, Neighbour, ask_server, superseded
+from brief.clones.asking import MOST_BYTES, Neighbour, ask_server, mark_superseded
 from brief.clones.entries import Entry
 from brief.core.model.brief import PeersSection, Status
 from brief.core.model.wire import to_json
@@ -179,7 +179,7 @@ def test_a_superseded_server_is_told_and_leaves_no_gap(lab: Lab, status: int) ->
 def test_a_replaced_server_is_superseded_whatever_it_says(lab: Lab) -> None:
     """A server that does not know yet, or does not answer, is called superseded all the same."""
     made = entry(lab.runtime)
-    neighbour = superseded(made, asked(made, silent))
+    neighbour = mark_superseded(made, asked(made, silent))
     assert (neighbour.board.condition, neighbour.board.count, neighbour.gap) == ("superseded", None, None)
 
 

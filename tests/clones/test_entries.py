@@ -13,7 +13,7 @@ import pytest
 from brief.clones import entries
 from brief.clones.entries import Entry, Listed, read_entries
 from brief.core.model.wire import to_json
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.fastpath.lease import socket_name
 from neighbourhood import entry, listed, listening, silent
 from sandbox import Lab
@@ -173,7 +173,7 @@ def test_an_entry_may_name_no_socket_but_its_own(lab: Lab, folder: Path, ended: 
 def test_an_entry_of_a_path_that_is_no_text(lab: Lab, folder: Path) -> None:
     """A git folder whose name is not UTF-8 is escaped in the entry, and its socket is still recognized."""
     common_dir = os.fsdecode(b"/r\xe9po/.git")
-    made = entry(lab.runtime, common_dir=wire(common_dir))
+    made = entry(lab.runtime, common_dir=to_wire(common_dir))
     spelled = made.replace(socket=f"{lab.runtime}/{socket_name(common_dir, made.epoch)}")
     listed(lab.runtime, spelled)
     assert read_entries(str(folder)) == Listed((spelled,), ())

@@ -21,12 +21,12 @@ UUID = "11111111-1111-4111-8111-111111111111"
 SAYS_WHY = "return 'alone: ' + absence, lambda: None"
 HOOK = """
 import sys, time
-from brief.fastpath.hook import hook
+from brief.fastpath.hook import run_hook
 
 def alone(call, absence):
     {alone}
 
-sys.exit(hook(sys.argv[1:], alone))
+sys.exit(run_hook(sys.argv[1:], alone))
 """
 
 

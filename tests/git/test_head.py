@@ -10,7 +10,7 @@ import pytest
 
 from brief.fastpath.known import ABSENT, Known, Unknown
 from brief.git.head import Head, is_in_tables, listed_head, read_head
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from sandbox import Lab
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_branch_and_its_commit_are_read(lab: Lab) -> None:
             lab.git("pack-refs", "--all")
         assert head(lab) == Known(Head("main", sha))
         assert head(lab, "topic") == Known(Head("topic", sha))
-        assert listed_head(lab.common_dir, worktrees(lab.common_dir)) == Known(Head("main", sha))
+        assert listed_head(lab.common_dir, list_worktrees(lab.common_dir)) == Known(Head("main", sha))
 
 
 def test_a_loose_ref_goes_before_a_packed_one(lab: Lab) -> None:

@@ -9,15 +9,15 @@ import pytest
 from brief.core.model.brief import Repository
 from brief.core.model.errors import RepositoryError
 from brief.core.model.wire import to_json
-from brief.git.place import checkout_at, head_of, repository
-from brief.git.worktrees import worktrees
+from brief.git.place import checkout_at, describe_repository, head_of
+from brief.git.worktrees import list_worktrees
 from sandbox import Lab
 
 
 def at(path: Path) -> Repository:
     """The brief's description of the checkout that holds a folder."""
     here = checkout_at(str(path))
-    return repository(here, head_of(here, lambda: worktrees(here.common_dir)))
+    return describe_repository(here, head_of(here, lambda: list_worktrees(here.common_dir)))
 
 
 def test_a_folder_inside_a_worktree_is_that_worktree(lab: Lab) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from brief.git.branches import base_branch
 from brief.git.worktree_cache import WorktreeCache
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from brief.integration.survey import observe
 from sandbox import Lab
 from traces import git_folders, watched
@@ -52,7 +52,7 @@ def test_reading_makes_no_file_takes_no_lock_and_writes_no_object(stale: Lab) ->
         shelf = WorktreeCache(stale.common_dir)
         for _ in range(5):
             shelf.read()
-            worktrees(stale.common_dir)
+            list_worktrees(stale.common_dir)
             base = base_branch(stale.common_dir, None)
             observe(stale.common_dir, base, datetime(2026, 1, 1, tzinfo=UTC))
     assert made == []

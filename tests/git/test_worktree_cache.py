@@ -12,7 +12,7 @@ from brief.core.model.errors import GitError
 from brief.git import worktree_cache as cache_module
 from brief.git.command import GitTimeoutError
 from brief.git.worktree_cache import WorktreeCache
-from brief.git.worktrees import Checkout, worktrees
+from brief.git.worktrees import Checkout, list_worktrees
 from brief.support.files import any_young
 from neighbourhood import git_hangs
 from sandbox import Lab, until
@@ -73,7 +73,7 @@ def test_every_change_is_noticed(lab: Lab, change: Callable[[Lab], object], pack
     before = shelf.read()
     change(lab)
     after = shelf.read()
-    assert after == worktrees(lab.common_dir)
+    assert after == list_worktrees(lab.common_dir)
     assert after != before
 
 
@@ -85,7 +85,7 @@ def test_a_folder_that_came_back_is_there_again(lab: Lab) -> None:
     shelf = settled(lab)
     assert shelf.read()[1].gone
     (lab.base / "away").rename(topic)
-    assert shelf.read() == worktrees(lab.common_dir)
+    assert shelf.read() == list_worktrees(lab.common_dir)
     assert not shelf.read()[1].gone
 
 
@@ -130,7 +130,7 @@ def test_a_failure_is_not_kept(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Non
         for _ in range(2):
             with pytest.raises(GitError):
                 shelf.read()
-    assert shelf.read() == worktrees(lab.common_dir)
+    assert shelf.read() == list_worktrees(lab.common_dir)
 
 
 def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,16 +143,16 @@ def test_many_readers_ask_git_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
     def counted(common_dir: str, deadline_s: float) -> object:
         asked.append(common_dir)
         until(lambda: not any_young_left())
-        return worktrees(common_dir, deadline_s)
+        return list_worktrees(common_dir, deadline_s)
 
     def any_young_left() -> bool:
         return any_young(shelf._read_state()[1].values())
 
     until(lambda: not any_young_left())
-    monkeypatch.setattr(cache_module, "worktrees", counted)
+    monkeypatch.setattr(cache_module, "list_worktrees", counted)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: shelf.read(), range(8)))
-    assert set(found) == {worktrees(lab.common_dir)}
+    assert set(found) == {list_worktrees(lab.common_dir)}
     assert len(asked) == 1
 
 
@@ -172,14 +172,14 @@ def test_one_git_answers_all_who_wait(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     """Ten callers of a slow git wait for one listing, or the one after it, and get the same."""
     lab.commit()
     asked: list[float] = []
-    go, real = threading.Event(), worktrees
+    go, real = threading.Event(), list_worktrees
 
     def slow(common_dir: str, deadline_s: float) -> tuple[Checkout, ...]:
         asked.append(deadline_s)
         go.wait(30)
         return real(common_dir, 5.0)
 
-    monkeypatch.setattr(cache_module, "worktrees", slow)
+    monkeypatch.setattr(cache_module, "list_worktrees", slow)
     cache = WorktreeCache(lab.common_dir)
     with ThreadPoolExecutor(10) as pool:
         found = [pool.submit(cache.read, 30.0) for _ in range(10)]

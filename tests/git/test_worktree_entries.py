@@ -6,13 +6,13 @@ import pytest
 
 from brief.fastpath.known import ABSENT, Known
 from brief.git.worktree_entries import unlisted_entries
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from sandbox import Lab
 
 
 def found(lab: Lab) -> object:
     """The entries that git keeps but does not list."""
-    return unlisted_entries(lab.common_dir, worktrees(lab.common_dir))
+    return unlisted_entries(lab.common_dir, list_worktrees(lab.common_dir))
 
 
 def test_every_entry_that_git_lists_is_none(lab: Lab) -> None:

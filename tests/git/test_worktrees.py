@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from brief.core.model.errors import GitError
-from brief.git.worktrees import Checkout, worktrees
+from brief.git.worktrees import Checkout, list_worktrees
 from sandbox import Lab
 
 
 def listing(lab: Lab) -> dict[str, Checkout]:
     """The checkouts by the names of their folders."""
-    return {os.path.basename(checkout.root): checkout for checkout in worktrees(lab.common_dir)}
+    return {os.path.basename(checkout.root): checkout for checkout in list_worktrees(lab.common_dir)}
 
 
 def test_the_primary_comes_first_then_each_linked_one(lab: Lab) -> None:
@@ -35,12 +35,12 @@ def test_the_primary_comes_first_then_each_linked_one(lab: Lab) -> None:
         primary=True,
     )
     linked = replace(primary, root=str(topic), git_dir=own, branch="feature/login", head=second, primary=False)
-    assert worktrees(lab.common_dir) == (primary, linked)
+    assert list_worktrees(lab.common_dir) == (primary, linked)
 
 
 def test_a_repository_without_a_commit_has_a_branch_and_no_head(lab: Lab) -> None:
     """An unborn branch is not detached."""
-    (only,) = worktrees(lab.common_dir)
+    (only,) = list_worktrees(lab.common_dir)
     assert (only.branch, only.head, only.detached) == ("main", None, False)
 
 
@@ -48,7 +48,7 @@ def test_a_detached_head_has_no_branch(lab: Lab) -> None:
     """A detached HEAD is reported as such."""
     sha = lab.commit()
     lab.git("checkout", "-q", "--detach")
-    (only,) = worktrees(lab.common_dir)
+    (only,) = list_worktrees(lab.common_dir)
     assert (only.branch, only.head, only.detached) == (None, sha, True)
 
 
@@ -96,7 +96,7 @@ def test_folder_names_are_kept_as_they_are(name: str) -> None:
     with Lab(name) as lab:
         lab.commit()
         lab.git("worktree", "add", "-q", "-b", "topic", str(lab.base / f"{name} tree"))
-        primary, topic = worktrees(lab.common_dir)
+        primary, topic = list_worktrees(lab.common_dir)
         assert (primary.root, topic.root) == (str(lab.repo), str(lab.base / f"{name} tree"))
         assert os.path.isfile(f"{topic.git_dir}/HEAD")
         assert not topic.gone
@@ -108,7 +108,7 @@ def test_a_bare_repository_lists_itself_and_its_worktrees(lab: Lab) -> None:
     bare = lab.base / "bare.git"
     lab.git("clone", "-q", "--bare", str(lab.repo), str(bare))
     lab.git("worktree", "add", "-q", "-b", "topic", str(lab.base / "tree"), cwd=bare)
-    primary, topic = worktrees(str(bare))
+    primary, topic = list_worktrees(str(bare))
     assert (primary.root, primary.bare, primary.branch, primary.head) == (str(bare), True, None, None)
     assert (topic.root, topic.bare, topic.branch) == (str(lab.base / "tree"), False, "topic")
 
@@ -120,14 +120,14 @@ def test_a_submodule_is_listed_where_its_work_tree_is(lab: Lab) -> None:
     add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lab.repo), "sub")
     lab.git(*add, cwd=lab.base / "super")
     common = f"{lab.base}/super/.git/modules/sub"
-    (only,) = worktrees(common)
+    (only,) = list_worktrees(common)
     assert (only.root, only.git_dir, only.gone) == (f"{lab.base}/super/sub", common, False)
 
 
 def test_a_git_folder_kept_elsewhere_is_listed_as_git_does(lab: Lab) -> None:
     """If git does not know the work tree of a git folder, the git folder takes its place as root."""
     lab.git("init", "-q", "--separate-git-dir", str(lab.base / "kept"), str(lab.base / "work"))
-    (only,) = worktrees(f"{lab.base}/kept")
+    (only,) = list_worktrees(f"{lab.base}/kept")
     assert (only.root, only.git_dir, only.bare) == (f"{lab.base}/kept", f"{lab.base}/kept", False)
 
 
@@ -138,10 +138,10 @@ def test_a_person_who_forbids_bare_repositories_is_answered(lab: Lab) -> None:
     lab.git("init", "-q", "--separate-git-dir", str(lab.base / "kept"), str(lab.base / "work"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_CONFIG_GLOBAL", str(config))
-        assert len(worktrees(f"{lab.base}/kept")) == 1
+        assert len(list_worktrees(f"{lab.base}/kept")) == 1
 
 
 def test_what_is_no_repository_is_a_sentence(lab: Lab) -> None:
     """A folder that is not a repository is refused by git, in a sentence."""
     with pytest.raises(GitError, match=r"git worktree failed in .*: not a git repository"):
-        worktrees(str(lab.base / "home"))
+        list_worktrees(str(lab.base / "home"))

@@ -10,7 +10,7 @@ import pytest
 from brief.core.model.brief import Brief
 from brief.core.model.errors import ConflictError, DocumentError, MajordomusError, NotFoundError, UsageError
 from brief.core.notices.notice import Kind, Notice, parse
-from brief.core.text.brief_digest import facts
+from brief.core.text.brief_digest import digest_facts
 from brief.handlers.alert_commands import (
     AddInputs,
     Noticed,
@@ -244,7 +244,7 @@ def test_a_brief_that_is_kept_knows_of_it(place: Place) -> None:
     assert ["Tea is ready" in str(one.sections) for one in (before, after)] == [True, True]
     rows = [next(each.rows for each in one.sections if each.name == "alerts") for one in (before, after)]
     assert [len(each) for each in rows] == [1, 0]
-    assert facts(before) == facts(after)
+    assert digest_facts(before) == digest_facts(after)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from brief.core.model.errors import GitError
 from brief.core.model.section_data import EpisodeState, PeersData
 from brief.core.model.wire import from_json, to_json
 from brief.core.sessions.task import Task
-from brief.git.worktrees import Checkout, worktrees
+from brief.git.worktrees import Checkout, list_worktrees
 from brief.sections.peers import answer
 from samples import NOW, Known, ago, ask, checkout, context, episode
 from sandbox import Lab
@@ -212,9 +212,9 @@ def test_a_worktree_that_git_does_not_list_makes_the_peers_partial(repo: Lab) ->
     repo.worktree("topic")
     entries = repo.repo / ".git/worktrees"
     (entries / "topic/gitdir").write_text("")
-    found = asked(Known(), *worktrees(repo.common_dir), common_dir=repo.common_dir)
+    found = asked(Known(), *list_worktrees(repo.common_dir), common_dir=repo.common_dir)
     assert (found.status, found.reason) == (Status.PARTIAL, "the worktree entry topic could not be read")
-    listed = worktrees(repo.common_dir)
+    listed = list_worktrees(repo.common_dir)
     entries.rename(repo.base / "away")
     entries.touch()
     found = asked(Known(), *listed, common_dir=repo.common_dir)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from brief.clones.asking import Neighbour, unread
+from brief.clones.asking import Neighbour, make_unread
 from brief.clones.neighbours import Neighbourhood
 from brief.core.model.brief import PeersSection, Status
 from brief.core.model.section_data import Board, EpisodeState
@@ -134,7 +134,7 @@ def test_the_sessions_of_clones_are_peers() -> None:
 
 def test_a_clone_that_could_not_be_read_makes_it_partial(lab: Lab) -> None:
     """The count covers the clones that were read; every other board has its condition and reason."""
-    quiet = unread(entry(lab.runtime, "quiet"), "silent", "it hangs")
+    quiet = make_unread(entry(lab.runtime, "quiet"), "silent", "it hangs")
     section = told(Neighbourhood((clone("a", "e1"), quiet, clone("old", condition="superseded")), ()))
     assert section.status is Status.PARTIAL
     assert section.reason == f"clone {lab.runtime}/quiet is silent: it hangs"

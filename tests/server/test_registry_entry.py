@@ -11,7 +11,7 @@ import pytest
 from brief.clones.entries import read_entries
 from brief.clones.kinship import RootCommits
 from brief.fastpath.lease import socket_name
-from brief.git.worktrees import worktrees
+from brief.git.worktrees import list_worktrees
 from brief.server import registry_entry as listing_module
 from brief.server.lease import Lease
 from brief.server.registry_entry import RegistryEntry
@@ -34,7 +34,7 @@ def listing_of(lab: Lab, lease: Lease, roots: RootCommits | None = None) -> Regi
     """The listing of a server that holds `lease`."""
     holder = holder_of(lease, lab.repo, lab.runtime / socket_name(lab.common_dir, lease.epoch))
     known = roots or RootCommits(lab.common_dir)
-    return RegistryEntry(lab.runtime / "servers", holder, known, lambda: worktrees(lab.common_dir))
+    return RegistryEntry(lab.runtime / "servers", holder, known, lambda: list_worktrees(lab.common_dir))
 
 
 def written(lab: Lab) -> list[dict[str, Any]]:
@@ -129,7 +129,9 @@ def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, mo
 
     async def run() -> None:
         holder = holder_of(lease, tree, lab.runtime / "abc-1.sock")
-        listing = RegistryEntry(lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: worktrees(str(bare)))
+        listing = RegistryEntry(
+            lab.runtime / "servers", holder, RootCommits(str(bare)), lambda: list_worktrees(str(bare))
+        )
         await listing.write()
         assert written(lab)[0]["root"] == str(tree)
 

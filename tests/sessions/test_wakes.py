@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from brief.core.model.errors import NotFoundError, StoreError, SupersededError
 from brief.core.model.section_data import EpisodeState
 from brief.core.wakes.rules import MINUTE, Instant, Rules
-from brief.core.wakes.state import Change, Entry, Prompt, WakeState, queue_prompt, record_outcome, unchanged
+from brief.core.wakes.state import Change, Entry, Prompt, WakeState, change_nothing, queue_prompt, record_outcome
 from brief.sessions.board import Board
 from brief.sessions.database import Database
 from brief.sessions.wakes import Wakes
@@ -68,14 +68,14 @@ def test_nothing_happened_yet(server: Server) -> None:
     """Of a session to which nothing happened nothing is known, and its wakes begin with the first thing."""
     assert server.wakes.get("e1") is None
     assert server.wakes.open() == {}
-    assert server.wakes.change("e1", NOW, unchanged) == (WakeState(anchor=Instant(NOW, 500.0)), ())
+    assert server.wakes.change("e1", NOW, change_nothing) == (WakeState(anchor=Instant(NOW, 500.0)), ())
     assert server.wakes.open() == {"e1": WakeState(anchor=Instant(NOW, 500.0))}
 
 
 def test_unknown_session(server: Server) -> None:
     """A session that was never opened here has no wakes."""
     with pytest.raises(NotFoundError, match="nobody"):
-        server.wakes.change("nobody", NOW, unchanged)
+        server.wakes.change("nobody", NOW, change_nothing)
 
 
 def test_next_server_knows(server: Server) -> None:
@@ -89,7 +89,7 @@ def test_next_server_knows(server: Server) -> None:
     assert server.wakes.get("e1") == replace(made, anchor=Instant(NOW))
     server.steady = 9.0
     later = NOW + timedelta(seconds=60)
-    assert server.wakes.change("e1", later, unchanged)[0].anchor == Instant(NOW, 9.0 - 60)
+    assert server.wakes.change("e1", later, change_nothing)[0].anchor == Instant(NOW, 9.0 - 60)
     assert [(line.kind, line.detail, line.count, line.size) for line in server.wakes.ledger("e1")] == [
         ("injected", "mod", 1, 7),
         ("wake", "queued", 1, 0),
@@ -102,7 +102,7 @@ def test_pause_of_all(server: Server) -> None:
     server.wakes.pause_all(NOW + MINUTE)
     assert server.wakes.all_paused() == NOW
     server.open("e2")
-    assert server.wakes.change("e2", NOW, unchanged)[0].paused_since == NOW
+    assert server.wakes.change("e2", NOW, change_nothing)[0].paused_since == NOW
     server.next()
     assert server.wakes.all_paused() == NOW
     server.wakes.resume_all()
@@ -112,7 +112,7 @@ def test_pause_of_all(server: Server) -> None:
 
 def test_version(server: Server) -> None:
     """What a brief shows of wakes changes its version, and what it does not show leaves that alone."""
-    server.wakes.change("e1", NOW, unchanged)
+    server.wakes.change("e1", NOW, change_nothing)
     versions = [server.board.version]
     steps: list[Callable[[], object]] = [
         lambda: server.wakes.change("e1", NOW, lambda wake_state: (wake_state, (Entry("injected", "mod", size=1),))),
@@ -163,7 +163,7 @@ def test_thousands_of_sessions(server: Server, monkeypatch: pytest.MonkeyPatch) 
     with server.database.read() as connection:
         counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("wakes", "ledger")]
     assert counts == [5, 5 * 5]
-    server.wakes.change("e1", NOW, unchanged)
+    server.wakes.change("e1", NOW, change_nothing)
     assert set(server.wakes.open()) == set(server.wakes._anchors) == {"e1"}
 
 
@@ -215,7 +215,7 @@ def test_superseded_server(server: Server) -> None:
     before = server.wakes
     server.next()
     with pytest.raises(SupersededError):
-        before.change("e1", NOW, unchanged)
+        before.change("e1", NOW, change_nothing)
     with pytest.raises(SupersededError):
         before.pause_all(NOW)
 
@@ -223,7 +223,7 @@ def test_superseded_server(server: Server) -> None:
 @pytest.mark.parametrize(("column", "value"), [("anchor", "soon"), ("prompt", "{}"), ("paused", "x")])
 def test_row_of_another_hand(server: Server, column: str, value: str) -> None:
     """A row that nobody here wrote is told as a sentence."""
-    server.wakes.change("e1", NOW, unchanged)
+    server.wakes.change("e1", NOW, change_nothing)
     with server.database.write() as connection:
         connection.execute(f"UPDATE wakes SET {column} = ?", (value,))
     with pytest.raises(StoreError, match="e1 cannot be read"):

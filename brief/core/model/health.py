@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from msgspec import field
 
 from brief.core.model.wire import Moment, Wire
-from brief.core.text.sanitize import clean, wire
+from brief.core.text.sanitize import clean, to_wire
 
 SCHEMA: Final = "majordomus.doctor/v1"
 
@@ -49,17 +49,17 @@ class Diagnosis(Wire, frozen=True, kw_only=True):
 
 def ok(name: str, sentence: str) -> Finding:
     """A finding without a fault."""
-    return Finding(name=name, level="ok", sentence=clean(wire(sentence), 600))
+    return Finding(name=name, level="ok", sentence=clean(to_wire(sentence), 600))
 
 
 def warn(name: str, sentence: str) -> Finding:
     """A finding that can wait. The sentence says what to do."""
-    return Finding(name=name, level="warn", sentence=clean(wire(sentence), 600))
+    return Finding(name=name, level="warn", sentence=clean(to_wire(sentence), 600))
 
 
 def fail(name: str, sentence: str) -> Finding:
     """A finding of something broken. The sentence says what to do."""
-    return Finding(name=name, level="fail", sentence=clean(wire(sentence), 600))
+    return Finding(name=name, level="fail", sentence=clean(to_wire(sentence), 600))
 
 
 # ---------------------------------------------------------------- lease, server, socket
@@ -228,7 +228,9 @@ def judge_descriptors(limit: int | None) -> Finding:
 
 def _some(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
-    return ", ".join(clean(wire(name), 200) for name in names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(clean(to_wire(name), 200) for name in names[:_MOST_NAMED]) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def _dotted(version: tuple[int, int]) -> str:

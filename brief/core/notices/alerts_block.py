@@ -38,9 +38,9 @@ def render_block(shown: Sequence[Shown], budget: int, unread: Unread = ALL_READ)
     even that does not fit, the block is empty.
     """
     frame = ("[alerts]", OPENING, SEE, "[/alerts]")
-    room = min(budget, MOST) - size(frame)
+    room = min(budget, MOST) - count_characters(frame)
     gap = _unread_lines(unread, room)
-    lines = [*gap, *fit_notices(shown, room - size(gap))]
+    lines = [*gap, *fit_notices(shown, room - count_characters(gap))]
     return "".join(f"{line}\n" for line in (*frame[:2], *lines, *frame[2:])) if lines else ""
 
 
@@ -76,12 +76,12 @@ def fit_notices(shown: Sequence[Shown], room: int) -> list[str]:
     for_models = [each for each in shown if each.notice.audience is Audience.ALL]
     heads = [line_of(each) for each in for_models]
     ranked = sorted(range(len(heads)), key=lambda at: _RANK[for_models[at].notice.kind])
-    room_for_bodies = room - size(heads)
+    room_for_bodies = room - count_characters(heads)
     if room_for_bodies < 0:
         return _fit_lines(for_models, heads, ranked, room)
     bodies = {at: body_of(for_models[at]) for at in ranked if has_body(for_models[at])}
     kept, note = _fit_bodies(bodies, room_for_bodies)
-    if size(note) > room_for_bodies:
+    if count_characters(note) > room_for_bodies:
         return _fit_lines(for_models, heads, ranked, room)
     return [*(line for at, head in enumerate(heads) for line in (head, *kept.get(at, ()))), *note]
 
@@ -108,7 +108,7 @@ def body_of(shown: Shown) -> list[str]:
     return [f"> {line}" for line in body if line]
 
 
-def size(lines: Sequence[str]) -> int:
+def count_characters(lines: Sequence[str]) -> int:
     """The characters of the lines and their line ends in UTF-16 code units, as a JavaScript client counts them."""
     return sum(utf16_units(line) + 1 for line in lines)
 
@@ -118,10 +118,10 @@ def _fit_bodies(bodies: dict[int, list[str]], room: int) -> tuple[dict[int, list
 
     So more room only ever adds bodies.
     """
-    ends = [*accumulate(size(body) for body in bodies.values())]
+    ends = [*accumulate(count_characters(body) for body in bodies.values())]
     if not ends or ends[-1] <= room:
         return bodies, []
-    longest = size([_count_bodies(len(bodies))])
+    longest = count_characters([_count_bodies(len(bodies))])
     fit = sum(end + longest <= room for end in ends)
     return dict(islice(bodies.items(), fit)), [_count_bodies(len(bodies) - fit)]
 
@@ -132,7 +132,7 @@ def _count_bodies(count: int) -> str:
 
 def _fit_lines(shown: list[Shown], heads: list[str], ranked: list[int], room: int) -> list[str]:
     """As many of the ranked lines as fit beside the line that counts the rest."""
-    ends = [0, *accumulate(size([heads[at]]) for at in ranked)]
+    ends = [0, *accumulate(count_characters([heads[at]]) for at in ranked)]
 
     def others(kept: int) -> str:
         bodies = ["all bodies"] if any(has_body(shown[at]) for at in ranked[:kept]) else []
@@ -141,12 +141,12 @@ def _fit_lines(shown: list[Shown], heads: list[str], ranked: list[int], room: in
     fewest, most = 0, len(ranked) - 1
     while fewest < most:
         tried = (fewest + most + 1) // 2
-        if ends[tried] + size([others(tried)]) <= room:
+        if ends[tried] + count_characters([others(tried)]) <= room:
             fewest = tried
         else:
             most = tried - 1
     lines = [*(heads[at] for at in sorted(ranked[:fewest])), others(fewest)]
-    return lines if size(lines) <= room else []
+    return lines if count_characters(lines) <= room else []
 
 
 def _left_out(left: list[Shown], bodies: list[str], room: int) -> str:
@@ -161,7 +161,7 @@ def _left_out(left: list[Shown], bodies: list[str], room: int) -> str:
 def _name_components(names: list[str], room: int) -> str:
     if not names:
         return ""
-    ends = accumulate(size([name]) + 1 for name in names)
+    ends = accumulate(count_characters([name]) + 1 for name in names)
     fit = sum(end <= room for end in ends)
     more = len(names) - fit
     some = ", ".join(names[:fit])

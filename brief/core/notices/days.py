@@ -12,7 +12,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 _MIDDLE_YEAR = 5_000
 
 
-def instant(when: When, zone: ZoneInfo) -> datetime:
+def begin_of(when: When, zone: ZoneInfo) -> datetime:
     """The moment in UTC at which `when` begins, clamped between EARLIEST and LATEST. A day begins at its midnight.
 
     In an hour that the clocks repeat (DST fold), the first one counts. A time that they skip (DST gap) keeps the offset from
@@ -40,7 +40,7 @@ def spell_when(when: When) -> str:
 
 def until(when: When, now: datetime, zone: ZoneInfo) -> str:
     """Until when something holds: `until 23:31` below a day, else the local day."""
-    ends = instant(when, zone)
+    ends = begin_of(when, zone)
     if timedelta(0) <= ends - now < timedelta(days=1):
         return f"until {ends.astimezone(zone):%H:%M}"
     return f"until {local_day(ends, zone).isoformat()}"

@@ -8,9 +8,9 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from brief.core.notices.component import component_key
-from brief.core.notices.days import instant
+from brief.core.notices.days import begin_of
 from brief.core.notices.notice import Notice
-from brief.core.notices.slug import digest, slug
+from brief.core.notices.slug import digest, make_slug
 
 LOCK_PREFIX = "lock-"
 """The beginning of the name of every lock that the command places."""
@@ -48,7 +48,7 @@ def lock_class(lock: Notice) -> LockClass:
 def lock_slug(component: str) -> str:
     """The slug of the lock on a component: readable, and unique for every component key."""
     key = component_key(component)
-    return f"{LOCK_PREFIX}{slug(key, 40) or 'component'}-{digest(key)}"
+    return f"{LOCK_PREFIX}{make_slug(key, 40) or 'component'}-{digest(key)}"
 
 
 def may_be_lock(raw: bytes) -> bool:
@@ -68,7 +68,7 @@ def may_be_lock_on(component: str, name: str, raw: bytes | None) -> bool:
     even the text can be read.
     """
     key = component_key(component)
-    readable = f"{LOCK_PREFIX}{slug(key, 40) or 'component'}"
+    readable = f"{LOCK_PREFIX}{make_slug(key, 40) or 'component'}"
     if name == readable or name == lock_slug(component):
         return True
     if raw is None:
@@ -94,4 +94,4 @@ def must_name_owner(lock: Notice, since: date | None, zone: ZoneInfo) -> bool:
         return False
     if lock.created is None:
         return True
-    return instant(lock.created, zone) >= instant(since, zone)
+    return begin_of(lock.created, zone) >= begin_of(since, zone)

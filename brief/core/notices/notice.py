@@ -115,23 +115,23 @@ class Notice(Struct, frozen=True, kw_only=True):
 def parse(text: bytes | str, slug: str) -> Notice:
     """Parse the text of a notice. `slug` is the file name without `.md`. Raises DocumentError."""
     fields, body = front_matter(text)
-    title, heading = _title(fields, body, slug)
+    title, heading = _find_title(fields, body, slug)
     return Notice(
         slug=slug,
-        kind=_choice(fields, "kind", Kind, Kind.ALERT),
-        status=_choice(fields, "status", NoticeStatus, NoticeStatus.ACTIVE),
-        priority=_priority(fields),
-        severity=_choice(fields, "severity", Severity, Severity.NORMAL),
-        created=_when(fields, "created"),
-        expires=_when(fields, "expires"),
-        fires_on=_when(fields, "fires_on"),
-        recurring=_choice(fields, "recurring", Recurring, None),
-        audience=_audience(fields),
-        component=_text(fields, "component"),
-        applies_when=_text(fields, "applies_when"),
-        ticket=_text(fields, "ticket"),
-        blocked_by=_text(fields, "blocked_by"),
-        session_id=_text(fields, "session_id"),
+        kind=_read_choice(fields, "kind", Kind, Kind.ALERT),
+        status=_read_choice(fields, "status", NoticeStatus, NoticeStatus.ACTIVE),
+        priority=_read_priority(fields),
+        severity=_read_choice(fields, "severity", Severity, Severity.NORMAL),
+        created=_read_when(fields, "created"),
+        expires=_read_when(fields, "expires"),
+        fires_on=_read_when(fields, "fires_on"),
+        recurring=_read_choice(fields, "recurring", Recurring, None),
+        audience=_read_audience(fields),
+        component=_read_text(fields, "component"),
+        applies_when=_read_text(fields, "applies_when"),
+        ticket=_read_text(fields, "ticket"),
+        blocked_by=_read_text(fields, "blocked_by"),
+        session_id=_read_text(fields, "session_id"),
         title=title,
         body=body,
         heading=heading,
@@ -144,14 +144,14 @@ def front_matter(text: bytes | str) -> tuple[dict[str, Any], str]:
     whole = reader.decode(text, limit=LIMIT)
     opening = _OPENING.match(whole)
     if opening is None:
-        raise _fault("there is no front matter; begin the file with a line that is exactly ---")
+        raise _make_fault("there is no front matter; begin the file with a line that is exactly ---")
     closing = _CLOSING.search(whole, opening.end())
     if closing is None:
-        raise _fault("the front matter is never closed; end it with a line that is exactly ---")
+        raise _make_fault("the front matter is never closed; end it with a line that is exactly ---")
     # The opening line is also YAML's own document mark. It is kept so that the loader's line numbers match the file.
     fields = reader.load(whole[: closing.start()])
     if not isinstance(fields, dict):
-        raise _fault(f"the front matter is {_shown(fields)} and must be keys with values, such as kind: alert")
+        raise _make_fault(f"the front matter is {_spell(fields)} and must be keys with values, such as kind: alert")
     return fields, whole[closing.end() :]
 
 
@@ -161,17 +161,17 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _Default = TypeVar("_Default")
 
 
-def _choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default: _Default) -> _Choice | _Default:
+def _read_choice(fields: Mapping[str, Any], key: str, choices: type[_Choice], default: _Default) -> _Choice | _Default:
     value = fields.get(key)
     if value is None:
         return default
     try:
         return choices(value)
     except ValueError:
-        raise _refused(key, value, f"is not one of {', '.join(choices)}; write one of these") from None
+        raise _make_refusal(key, value, f"is not one of {', '.join(choices)}; write one of these") from None
 
 
-def _audience(fields: Mapping[str, Any]) -> Audience:
+def _read_audience(fields: Mapping[str, Any]) -> Audience:
     """OWNER if the file says that, alone or in a list. With any other value the notice is for all."""
     value = fields.get("audience")
     named = value if isinstance(value, list) else [value]
@@ -179,38 +179,38 @@ def _audience(fields: Mapping[str, Any]) -> Audience:
     return Audience.OWNER if is_owner else Audience.ALL
 
 
-def _priority(fields: Mapping[str, Any]) -> int:
+def _read_priority(fields: Mapping[str, Any]) -> int:
     value = fields.get("priority")
     if value is None:
         return 5
     if type(value) is not int or value not in _PRIORITIES:
-        raise _refused("priority", value, "is not a whole number from 0 to 10; write one, without quotes")
+        raise _make_refusal("priority", value, "is not a whole number from 0 to 10; write one, without quotes")
     return value
 
 
-def _text(fields: Mapping[str, Any], key: str) -> str | None:
+def _read_text(fields: Mapping[str, Any], key: str) -> str | None:
     """The text of a field. A whole number counts as text, since people write ticket and process numbers unquoted."""
     value = fields.get(key)
     if value is None or isinstance(value, str):
         return value or None
     if type(value) is not int:
-        raise _refused(key, value, "is not text; put quotes around it")
+        raise _make_refusal(key, value, "is not text; put quotes around it")
     return str(value)
 
 
-def _when(fields: Mapping[str, Any], key: str) -> When | None:
+def _read_when(fields: Mapping[str, Any], key: str) -> When | None:
     value = fields.get(key)
     if value is None:
         return None
     try:
-        return _moment(value)
+        return _parse_moment(value)
     except (ValueError, OverflowError):
-        raise _refused(
+        raise _make_refusal(
             key, value, "is not a valid day YYYY-MM-DD or moment YYYY-MM-DD HH:MM; correct the date"
         ) from None
 
 
-def _moment(value: Any) -> When:
+def _parse_moment(value: Any) -> When:
     found = _WHEN.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError
@@ -223,15 +223,15 @@ def _moment(value: Any) -> When:
     return moment
 
 
-def _title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[int, int] | None]:
+def _find_title(fields: Mapping[str, Any], body: str, slug: str) -> tuple[str, tuple[int, int] | None]:
     """The title, and the place of its heading in the body if it came from there."""
-    title = clean(_text(fields, "title") or "")
+    title = clean(_read_text(fields, "title") or "")
     if title:
         return title, None
-    return _heading(body) or (clean(slug), None)
+    return _find_heading(body) or (clean(slug), None)
 
 
-def _heading(body: str) -> tuple[str, tuple[int, int]] | None:
+def _find_heading(body: str) -> tuple[str, tuple[int, int]] | None:
     """The first heading of the form `# Title` outside code fences, and its place."""
     fence = ""
     for found in _MARKED_LINE.finditer(body):
@@ -246,13 +246,13 @@ def _heading(body: str) -> tuple[str, tuple[int, int]] | None:
     return None
 
 
-def _shown(value: Any) -> str:
+def _spell(value: Any) -> str:
     return clean(json.dumps(value, ensure_ascii=False), 60)
 
 
-def _refused(key: str, value: Any, what: str) -> DocumentError:
-    return DocumentError(f"{key}: {_shown(value)} {what}")
+def _make_refusal(key: str, value: Any, what: str) -> DocumentError:
+    return DocumentError(f"{key}: {_spell(value)} {what}")
 
 
-def _fault(what: str) -> DocumentError:
+def _make_fault(what: str) -> DocumentError:
     return DocumentError(f"line 1, column 1: {what}", 1, 1)

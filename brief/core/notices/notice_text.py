@@ -8,24 +8,24 @@ from typing import Any
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import LIMIT, front_matter
 from brief.core.yaml import reader
-from brief.core.yaml.writer import layout, spell, spell_key
+from brief.core.yaml.writer import find_layout, spell, spell_key
 
 _FENCE = "---"
 _MARK = b"\xef\xbb\xbf"
 
 
-def written(fields: Mapping[str, Any], body: str) -> str:
+def render_notice(fields: Mapping[str, Any], body: str) -> str:
     """The text of a notice with these fields, in this order, and this body. Fields that are None are left out."""
     lines = [f"{spell_key(key)}: {spell(value)}\n" for key, value in fields.items() if value is not None]
     return f"{_FENCE}\n{''.join(lines) or '{}' + chr(10)}{_FENCE}\n{body}"
 
 
-def ended(body: str) -> str:
+def end_last_line(body: str) -> str:
     """The body with a line end after its last line."""
     return body + "\n" if body and not body.endswith("\n") else body
 
 
-def changed(raw: bytes, changes: Mapping[str, Any]) -> bytes:
+def change_fields(raw: bytes, changes: Mapping[str, Any]) -> bytes:
     """The file of a notice with these fields set. An existing field keeps its place; a new one goes last.
 
     Every byte outside the changed values stays: comments, order, line ends, byte order mark, body. Raises DocumentError if
@@ -44,10 +44,10 @@ def changed(raw: bytes, changes: Mapping[str, Any]) -> bytes:
 def _with(head: str, key: str, value: Any) -> str:
     """The front matter, including its fences, with the field set."""
     closing = head.rindex(_FENCE)
-    found = layout(head[:closing])
+    found = find_layout(head[:closing])
     span = found.values.get(key)
     if span is not None:
-        return _replaced(head, span, spell(value))
+        return _replace_value(head, span, spell(value))
     entry = f"{spell_key(key)}: {spell(value)}"
     if found.flow:
         inside = head.index("{", found.start) + 1
@@ -57,7 +57,7 @@ def _with(head: str, key: str, value: Any) -> str:
     return f"{head[:closing]}{indent}{entry}{line_end}{head[closing:]}"
 
 
-def _replaced(head: str, span: tuple[int, int], spelled: str) -> str:
+def _replace_value(head: str, span: tuple[int, int], spelled: str) -> str:
     start, end = span
     # The parser includes the line end of a block of text, and an empty value touches its colon.
     end = start + len(head[start:end].rstrip())
@@ -71,13 +71,13 @@ def _prove(text: str, fields: Mapping[str, Any], body: str, changes: Mapping[str
         after, body_after = front_matter(text)
     except DocumentError:
         after, body_after = {}, body
-    if body_after != body or _comparable(after) != _comparable(fields):
+    if body_after != body or _as_comparable(after) != _as_comparable(fields):
         keys = ", ".join(changes)
         raise DocumentError(
             f"{keys} cannot be set because of how the front matter is written; set it by hand, one key per line"
         )
 
 
-def _comparable(fields: Mapping[str, Any]) -> dict[str, str]:
+def _as_comparable(fields: Mapping[str, Any]) -> dict[str, str]:
     """The fields in a comparable form: without order, distinct by type, with NaN equal to itself."""
     return {key: repr(value) for key, value in fields.items()}

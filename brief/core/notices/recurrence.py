@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from brief.core.notices.days import LATEST, instant, local_day
+from brief.core.notices.days import LATEST, begin_of, local_day
 from brief.core.notices.notice import Notice, Recurring, When
 
 DAY_FIELD = "recurs_day"
@@ -42,7 +42,7 @@ def first_due(notice: Notice, now: datetime, zone: ZoneInfo) -> When | None:
     return occurrence(first, notice.recurring, 0, anchor_day(first, notice.recurring, None))
 
 
-def moved(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
+def next_after_done(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
     """The next occurrence once the present one is done: after now, and after the present one if that is in the future.
 
     None if the notice does not recur, or if the calendar ends.
@@ -51,7 +51,7 @@ def moved(notice: Notice, now: datetime, zone: ZoneInfo) -> Moved | None:
     if notice.recurring is None or first is None:
         return None
     day = anchor_day(first, notice.recurring, notice.fields.get(DAY_FIELD))
-    following = next_occurrence(first, notice.recurring, max(now, instant(first, zone)), zone, day)
+    following = next_occurrence(first, notice.recurring, max(now, begin_of(first, zone)), zone, day)
     if following is None:
         return None
     plain = notice.recurring not in _BY_DAY_OF_MONTH or anchor_day(following, notice.recurring, None) == day
@@ -62,7 +62,7 @@ def is_done_until_due(notice: Notice, now: datetime, zone: ZoneInfo) -> bool:
     """Whether a recurring notice was set to done before and its next occurrence is still ahead: nothing is left to do."""
     if notice.recurring is None or notice.fires_on is None or notice.fields.get(DONE_FIELD) is None:
         return False
-    return instant(notice.fires_on, zone) > now
+    return begin_of(notice.fires_on, zone) > now
 
 
 def next_occurrence(
@@ -76,7 +76,7 @@ def next_occurrence(
 
     def begins(index: int) -> datetime:
         try:
-            return instant(occurrence(first, recurring, index, meant), zone)
+            return begin_of(occurrence(first, recurring, index, meant), zone)
         except OverflowError:
             return LATEST
 
@@ -114,7 +114,7 @@ def anchor_day(first: When, recurring: Recurring, kept: object) -> int:
 
 def _day_made(notice: Notice, now: datetime, zone: ZoneInfo) -> date:
     today = local_day(now, zone)
-    return today if notice.created is None else min(today, local_day(instant(notice.created, zone), zone))
+    return today if notice.created is None else min(today, local_day(begin_of(notice.created, zone), zone))
 
 
 def _weekday_offset(weekday: int, index: int) -> int:

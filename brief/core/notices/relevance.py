@@ -62,21 +62,21 @@ class Focus(Struct, frozen=True, kw_only=True):
     agent: str | None = None
 
 
-def applies(rule: str | None, focus: Focus) -> Truth:
-    """Whether a rule holds for the focus. No rule always holds; an invalid one is UNKNOWN, and `fault` says why."""
+def evaluate_rule(rule: str | None, focus: Focus) -> Truth:
+    """Evaluate a rule for the focus. No rule always holds; an invalid one is UNKNOWN, and `find_fault` says why."""
     if rule is None or not rule.strip():
         return Truth.YES
     try:
-        return _parsed(rule)(focus)
+        return _parse_rule(rule)(focus)
     except DocumentError:
         return Truth.UNKNOWN
 
 
-def fault(rule: str | None) -> str | None:
+def find_fault(rule: str | None) -> str | None:
     """What is wrong with a rule, as a sentence. None if it is valid."""
     try:
         if rule is not None and rule.strip():
-            _parsed(rule)
+            _parse_rule(rule)
     except DocumentError as error:
         return error.sentence
     return None
@@ -89,7 +89,7 @@ def _truth(*, holds: bool) -> Truth:
     return Truth.YES if holds else Truth.NO
 
 
-def _negated(truth: Truth) -> Truth:
+def _negate(truth: Truth) -> Truth:
     return {Truth.YES: Truth.NO, Truth.NO: Truth.YES, Truth.UNKNOWN: Truth.UNKNOWN}[truth]
 
 
@@ -104,7 +104,7 @@ def _any(truths: Iterable[Truth]) -> Truth:
     return found
 
 
-def _compared(one: str | None, other: str | None, hold: Callable[[str, str], bool], *, is_component: bool) -> Truth:
+def _compare(one: str | None, other: str | None, hold: Callable[[str, str], bool], *, is_component: bool) -> Truth:
     if one is None or other is None:
         return Truth.UNKNOWN
     return _truth(holds=hold(component_key(one), component_key(other)) if is_component else hold(one, other))
@@ -137,47 +137,45 @@ _Expected = TypeVar("_Expected", _Text, _List, _Test)
 _Inner = TypeVar("_Inner")
 
 
-def _equal(one: _Text, other: _Text) -> _Test:
+def _test_equal(one: _Text, other: _Text) -> _Test:
     is_component = one.is_component or other.is_component
-    return _Test(lambda focus: _compared(one.read(focus), other.read(focus), eq, is_component=is_component))
+    return _Test(lambda focus: _compare(one.read(focus), other.read(focus), eq, is_component=is_component))
 
 
-def _not(test: _Test) -> _Test:
-    return _Test(lambda focus: _negated(test.read(focus)))
+def _test_not(test: _Test) -> _Test:
+    return _Test(lambda focus: _negate(test.read(focus)))
 
 
-def _among(one: _Text, many: _List) -> _Test:
+def _test_in(one: _Text, many: _List) -> _Test:
     is_component = one.is_component or many.is_component
 
     def judged(focus: Focus) -> Truth:
         text, texts = one.read(focus), many.read(focus)
         if texts is None:
             return Truth.UNKNOWN
-        return _any(_compared(text, other, eq, is_component=is_component) for other in texts)
+        return _any(_compare(text, other, eq, is_component=is_component) for other in texts)
 
     return _Test(judged)
 
 
-def _matching(many: _List, patterns: _List) -> _Test:
+def _test_matches(many: _List, patterns: _List) -> _Test:
     is_component = many.is_component or patterns.is_component
 
     def judged(focus: Focus) -> Truth:
         texts, wanted = many.read(focus), patterns.read(focus)
         if texts is None or wanted is None:
             return Truth.UNKNOWN
-        return _any(
-            _compared(text, pattern, matches, is_component=is_component) for text in texts for pattern in wanted
-        )
+        return _any(_compare(text, pattern, matches, is_component=is_component) for text in texts for pattern in wanted)
 
     return _Test(judged)
 
 
-def _either(tests: list[_Test]) -> _Test:
+def _test_or(tests: list[_Test]) -> _Test:
     return _Test(lambda focus: _any(test.read(focus) for test in tests))
 
 
-def _both(tests: list[_Test]) -> _Test:
-    return _Test(lambda focus: _negated(_any(_negated(test.read(focus)) for test in tests)))
+def _test_and(tests: list[_Test]) -> _Test:
+    return _Test(lambda focus: _negate(_any(_negate(test.read(focus)) for test in tests)))
 
 
 # ---------------------------------------------------------------- the parser
@@ -195,19 +193,19 @@ class _Token(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1_024)
-def _parsed(rule: str) -> Callable[[Focus], Truth]:
+def _parse_rule(rule: str) -> Callable[[Focus], Truth]:
     if len(rule) > LENGTH:
-        raise _broken(f"has {len(rule):,} characters; at most {LENGTH:,} are allowed; make it shorter")
-    return _Parser(_tokens(rule), len(rule) + 1).rule().read
+        raise _make_fault(f"has {len(rule):,} characters; at most {LENGTH:,} are allowed; make it shorter")
+    return _Parser(_tokenize(rule), len(rule) + 1).parse_rule().read
 
 
-def _tokens(rule: str) -> list[_Token]:
+def _tokenize(rule: str) -> list[_Token]:
     tokens: list[_Token] = []
     at, end = 0, len(rule.rstrip())
     while at < end:
         found = _TOKEN.match(rule, at)
         if found is None:
-            raise _unreadable(rule, at + len(rule[at:]) - len(rule[at:].lstrip()))
+            raise _make_token_fault(rule, at + len(rule[at:]) - len(rule[at:].lstrip()))
         text = next(group for group in found.groups() if group)
         tokens.append(_Token(text, found.end() - len(text) + 1))
         at = found.end()
@@ -222,52 +220,52 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def rule(self) -> _Test:
-        whole = self._need(_Test, self._alternatives(), self._tokens[0])
+    def parse_rule(self) -> _Test:
+        whole = self._require_kind(_Test, self._parse_or(), self._tokens[0])
         if self._next.text != _END:
-            raise self._unexpected("&& or || or the end")
+            raise self._make_unexpected("&& or || or the end")
         return whole
 
-    def _alternatives(self) -> _Value:
-        return self._chain("||", self._conjunction, _either)
+    def _parse_or(self) -> _Value:
+        return self._parse_chain("||", self._parse_and, _test_or)
 
-    def _conjunction(self) -> _Value:
-        return self._chain("&&", self._test, _both)
+    def _parse_and(self) -> _Value:
+        return self._parse_chain("&&", self._parse_test, _test_and)
 
-    def _chain(self, sign: str, part: Callable[[], _Value], joined: Callable[[list[_Test]], _Test]) -> _Value:
+    def _parse_chain(self, sign: str, part: Callable[[], _Value], joined: Callable[[list[_Test]], _Test]) -> _Value:
         start, first = self._next, part()
         if self._next.text != sign:
             return first
-        tests = [self._need(_Test, first, start)]
-        while self._took(sign):
+        tests = [self._require_kind(_Test, first, start)]
+        while self._take_if(sign):
             start = self._next
-            tests.append(self._need(_Test, part(), start))
+            tests.append(self._require_kind(_Test, part(), start))
         return joined(tests)
 
-    def _test(self) -> _Value:
-        if self._took("!"):
+    def _parse_test(self) -> _Value:
+        if self._take_if("!"):
             start = self._next
-            return _not(self._need(_Test, self._inside(self._test), start))
-        start, left = self._next, self._value()
-        if self._took("=="):
-            return _equal(self._need(_Text, left, start), self._needed(_Text))
-        if self._took("!="):
-            return _not(_equal(self._need(_Text, left, start), self._needed(_Text)))
-        if self._took("in"):
-            return _among(self._need(_Text, left, start), self._needed(_List))
-        if self._took("matches"):
+            return _test_not(self._require_kind(_Test, self._parse_nested(self._parse_test), start))
+        start, left = self._next, self._parse_value()
+        if self._take_if("=="):
+            return _test_equal(self._require_kind(_Text, left, start), self._expect_kind(_Text))
+        if self._take_if("!="):
+            return _test_not(_test_equal(self._require_kind(_Text, left, start), self._expect_kind(_Text)))
+        if self._take_if("in"):
+            return _test_in(self._require_kind(_Text, left, start), self._expect_kind(_List))
+        if self._take_if("matches"):
             right_start = self._next
-            return _matching(self._as_list(left, start), self._as_list(self._value(), right_start))
+            return _test_matches(self._as_list(left, start), self._as_list(self._parse_value(), right_start))
         return left
 
-    def _value(self) -> _Value:
+    def _parse_value(self) -> _Value:
         token = self._next
-        if self._took("("):
-            value = self._inside(self._alternatives)
+        if self._take_if("("):
+            value = self._parse_nested(self._parse_or)
             self._expect(")")
             return value
-        if self._took("["):
-            return self._inside(self._list)
+        if self._take_if("["):
+            return self._parse_nested(self._list)
         if token.is_quoted:
             self._at += 1
             text = _ESCAPED.sub(r"\1", token.text[1:-1])
@@ -281,14 +279,14 @@ class _Parser:
         if token.text == "paths":
             self._at += 1
             return _List(lambda focus: focus.paths)
-        raise self._unexpected(f"{', '.join(_NAMES)}, paths or a text in quotes")
+        raise self._make_unexpected(f"{', '.join(_NAMES)}, paths or a text in quotes")
 
     def _list(self) -> _List:
         texts: list[_Text] = []
-        while not self._took("]"):
+        while not self._take_if("]"):
             if texts:
                 self._expect(",")
-            texts.append(self._needed(_Text))
+            texts.append(self._expect_kind(_Text))
         is_component = any(text.is_component for text in texts)
         return _List(lambda focus: tuple(text.read(focus) for text in texts), is_component)
 
@@ -298,48 +296,48 @@ class _Parser:
     def _next(self) -> _Token:
         return self._tokens[self._at]
 
-    def _took(self, text: str) -> bool:
+    def _take_if(self, text: str) -> bool:
         taken = self._next.text == text
         self._at += taken
         return taken
 
     def _expect(self, text: str) -> None:
-        if not self._took(text):
-            raise self._unexpected(text)
+        if not self._take_if(text):
+            raise self._make_unexpected(text)
 
-    def _inside(self, part: Callable[[], _Inner]) -> _Inner:
+    def _parse_nested(self, part: Callable[[], _Inner]) -> _Inner:
         self._depth += 1
         if self._depth > DEPTH:
-            raise _broken(f"is nested more than {DEPTH} levels deep; make it flatter")
+            raise _make_fault(f"is nested more than {DEPTH} levels deep; make it flatter")
         value = part()
         self._depth -= 1
         return value
 
-    def _needed(self, kind: type[_Expected]) -> _Expected:
+    def _expect_kind(self, kind: type[_Expected]) -> _Expected:
         start = self._next
-        return self._need(kind, self._value(), start)
+        return self._require_kind(kind, self._parse_value(), start)
 
     @staticmethod
-    def _need(kind: type[_Expected], value: _Value, start: _Token) -> _Expected:
+    def _require_kind(kind: type[_Expected], value: _Value, start: _Token) -> _Expected:
         if isinstance(value, kind):
             return value
-        raise _broken(f"has {value.kind} at column {start.column}, where {kind.kind} is expected")
+        raise _make_fault(f"has {value.kind} at column {start.column}, where {kind.kind} is expected")
 
     def _as_list(self, value: _Value, start: _Token) -> _List:
         if isinstance(value, _List):
             return value
-        text = self._need(_Text, value, start)
+        text = self._require_kind(_Text, value, start)
         return _List(lambda focus: (text.read(focus),), text.is_component)
 
-    def _unexpected(self, wanted: str) -> DocumentError:
+    def _make_unexpected(self, wanted: str) -> DocumentError:
         token = self._next
-        return _broken(f"has {clean(token.text, 40)} at column {token.column}, where {wanted} is expected")
+        return _make_fault(f"has {clean(token.text, 40)} at column {token.column}, where {wanted} is expected")
 
 
-def _unreadable(rule: str, at: int) -> DocumentError:
+def _make_token_fault(rule: str, at: int) -> DocumentError:
     what = "a quote that is never closed" if rule[at] in "\"'" else f'an unexpected "{clean(rule[at], 4)}"'
-    return _broken(f"has {what} at column {at + 1}")
+    return _make_fault(f"has {what} at column {at + 1}")
 
 
-def _broken(what: str) -> DocumentError:
+def _make_fault(what: str) -> DocumentError:
     return DocumentError(f"applies_when: the rule {what}; until it is corrected, the notice is shown to all")

@@ -16,7 +16,7 @@ _NO_DECOMPOSITION = str.maketrans(
 _SCANNED = 1_000
 
 
-def slug(text: str, most: int = MOST) -> str:
+def make_slug(text: str, most: int = MOST) -> str:
     """The words of `text` in lower-case ASCII, joined by `-`, cut between words if possible. Empty if no word is left."""
     lowered = unicodedata.normalize("NFKD", text[:_SCANNED]).lower().translate(_NO_DECOMPOSITION)
     ascii_only = "".join(char for char in lowered if not unicodedata.combining(char))

@@ -21,7 +21,7 @@ class Unread(Struct, frozen=True):
         """Their number, as in `3 files and 1 folder, possibly locks, could not be read`. Empty if there are none."""
         if not self:
             return ""
-        counts = " and ".join(_counted(len(each), name) for each, name in self._parts() if each)
+        counts = " and ".join(_count_things(len(each), name) for each, name in self._parts() if each)
         return f"{counts}, possibly {'a lock' if self._is_one_file() else 'locks'}, could not be read"
 
     @property
@@ -39,7 +39,7 @@ class Unread(Struct, frozen=True):
 ALL_READ = Unread()
 
 
-def _counted(count: int, thing: str) -> str:
+def _count_things(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from brief.core.notices.days import EARLIEST, instant, local_day, spell_when
+from brief.core.notices.days import EARLIEST, begin_of, local_day, spell_when
 from brief.core.notices.notice import Kind, Notice, NoticeStatus, Severity, When
 from brief.core.notices.recurrence import first_due
 from brief.core.sessions.life import Life
@@ -66,14 +66,14 @@ def decide_visibility(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner:
     if notice.status is NoticeStatus.DONE:
         return Hidden(notice, "it is done")
     due = first_due(notice, now, zone)
-    if due is not None and instant(due, zone) > now:
-        in_days = (local_day(instant(due, zone), zone) - local_day(now, zone)).days
+    if due is not None and begin_of(due, zone) > now:
+        in_days = (local_day(begin_of(due, zone), zone) - local_day(now, zone)).days
         return Hidden(notice, f"it fires on {spell_when(due)}", in_days)
-    if notice.expires is not None and instant(notice.expires, zone) <= now:
+    if notice.expires is not None and begin_of(notice.expires, zone) <= now:
         return Expired(notice, f"it expired on {spell_when(notice.expires)}")
     if too_old := _too_old(notice, now, zone, lock_owner):
         return Expired(notice, too_old)
-    return _shown(notice, due, now, zone, lock_owner)
+    return _show(notice, due, now, zone, lock_owner)
 
 
 def is_held(lock: Notice, now: datetime, zone: ZoneInfo, owner: Life = Life.UNKNOWN) -> bool:
@@ -86,13 +86,13 @@ def never_shown(notice: Notice, now: datetime, zone: ZoneInfo) -> str | None:
     if notice.expires is None:
         return None
     end = spell_when(notice.expires)
-    if instant(notice.expires, zone) <= now:
+    if begin_of(notice.expires, zone) <= now:
         return (
             f"expires: {end} is over already: a notice is last shown just before that begins, and now it is "
             f"{now.astimezone(zone).isoformat(' ', 'minutes')}; give a later day or moment, or leave it out"
         )
     due = first_due(notice, now, zone)
-    if due is not None and instant(due, zone) >= instant(notice.expires, zone):
+    if due is not None and begin_of(due, zone) >= begin_of(notice.expires, zone):
         return (
             f"expires: {end} is not after {spell_when(due)}, the day or moment from which the notice is due, so it would "
             "never be shown; give a later expires, or leave it out"
@@ -107,7 +107,7 @@ def may_be_acknowledged(notice: Notice) -> bool:
     return notice.kind is Kind.COURTESY
 
 
-def order(shown: Shown) -> tuple[bool, int, bool, int, str]:
+def order_shown(shown: Shown) -> tuple[bool, int, bool, int, str]:
     """The sort key: locks first, then by descending priority, then by date, then by slug.
 
     The longest overdue or nearest date comes first, and a notice without a date last.
@@ -122,21 +122,21 @@ def _too_old(notice: Notice, now: datetime, zone: ZoneInfo, lock_owner: Life) ->
         return None
     if notice.kind is Kind.LOCK and lock_owner is not Life.GONE:
         return None
-    age = (local_day(now, zone) - local_day(instant(notice.created, zone), zone)).days
+    age = (local_day(now, zone) - local_day(begin_of(notice.created, zone), zone)).days
     limit = DAYS_SHOWN[notice.severity]
     return f"it is {age} days old; severity {notice.severity} is shown for {limit} days" if age > limit else None
 
 
-def _shown(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Life) -> Shown:
+def _show(notice: Notice, due: When | None, now: datetime, zone: ZoneInfo, lock_owner: Life) -> Shown:
     today = local_day(now, zone)
     countdowns: list[str] = []
     days: list[int] = []
     if due is not None:
-        overdue = (today - local_day(instant(due, zone), zone)).days
+        overdue = (today - local_day(begin_of(due, zone), zone)).days
         countdowns.append(f"🔔 [OVERDUE {overdue}d]" if overdue > 0 else "🔔 TODAY")
         days.append(-overdue)
     if notice.expires is not None:
-        last_moment = max(instant(notice.expires, zone), EARLIEST + _INSTANT) - _INSTANT
+        last_moment = max(begin_of(notice.expires, zone), EARLIEST + _INSTANT) - _INSTANT
         left = (local_day(last_moment, zone) - today).days
         countdowns.append(f"⏳ {left}d left" if left > 0 else "⚠️ EXPIRES TODAY")
         days.append(left)

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from brief.core.policy.names import POLICY_FILE, SWITCH
 from brief.core.policy.settings import ORDERS, Order, default, expects, is_usable, keys, sections
 from brief.core.text.sanitize import clean
-from brief.core.text.spelling import describe_value, kind, spell
+from brief.core.text.spelling import describe_value, name_type, spell
 
 MOST_UNKNOWN = 20
 """The number of unknown keys that are named. The rest are counted."""
@@ -148,7 +148,7 @@ class _Validation(Struct):
         named = next((key for key in both if key in self.values), order.lower)
         values = [spell(self._value(key)) for key in both]
         broken = " and ".join(f"{key} is {value}" for key, value in zip(both, values, strict=True))
-        kind_of = kind(self._value(named))
+        kind_of = name_type(self._value(named))
         for key in both:
             self._fall_back(key)
         hold = " and ".join(spell(self._value(key)) for key in both)
@@ -174,7 +174,7 @@ class _Validation(Struct):
 
     def _fault(self, key: str, value: object, says: str, spelling: str | None = None) -> None:
         shown = spelling or self.spelled.get(key) or spell(value)
-        self.faults.append(Fault(self.file, key, shown, kind(value), f"{self.file}: {says}"))
+        self.faults.append(Fault(self.file, key, shown, name_type(value), f"{self.file}: {says}"))
 
 
 def _unknown(section: str, name: str) -> str:

@@ -86,7 +86,7 @@ def is_of_another(episode: Episode, pid: int | None) -> bool:
     return pid is not None and episode.process is not None and episode.process.pid != pid
 
 
-def checked_id(text: str) -> str:
+def check_id(text: str) -> str:
     """Check an episode id: up to 128 letters, digits and `. _ : -`, starting with a letter or digit. Raises UsageError."""
     if not _ID.fullmatch(text):
         raise UsageError(
@@ -95,7 +95,7 @@ def checked_id(text: str) -> str:
     return text
 
 
-def checked_provider(text: str) -> str:
+def check_provider(text: str) -> str:
     """Check a provider's name: up to 40 lower-case letters, digits and dashes. Raises UsageError."""
     if not _PROVIDER.fullmatch(text):
         raise UsageError(
@@ -105,7 +105,7 @@ def checked_provider(text: str) -> str:
     return text
 
 
-def meant(session: str | None, open_here: tuple[str, ...]) -> str | None:
+def choose_meant(session: str | None, open_here: tuple[str, ...]) -> str | None:
     """The episode that a call means: the one it names, else the only open one of its checkout, else None."""
     if session is not None:
         return session

@@ -55,7 +55,7 @@ def session_life(process: Life, liveness: Liveness) -> Life:
     return process
 
 
-def ending(episode: Episode, process: Life, now: datetime, *, is_removed: bool, is_silent: bool) -> str | None:
+def why_ended(episode: Episode, process: Life, now: datetime, *, is_removed: bool, is_silent: bool) -> str | None:
     """Why an open episode has ended. None if it continues as far as anybody knows.
 
     A session lives while its process does, whatever became of its checkout; `is_removed` says that the checkout is known to

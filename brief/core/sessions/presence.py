@@ -49,7 +49,7 @@ SeenByCheckout = Mapping[str | None, Sequence[SeenSession]]
 """Recorded sessions by checkout, spelled as on the wire. The key None holds the sessions outside every checkout."""
 
 
-def peers(
+def merge_peers(
     known: Iterable[KnownEpisode],
     tasks: Mapping[str, Task],
     seen: SeenByCheckout,
@@ -62,9 +62,13 @@ def peers(
     """
     episodes = tuple(known)
     states = {session.id: session.state for sessions in seen.values() for session in sessions}
-    registered = [_registered(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in episodes]
+    registered = [_peer_of_episode(one, tasks.get(one.episode.id), states.get(one.episode.id)) for one in episodes]
     ids = {one.episode.id for one in episodes}
-    others = [_seen(session, checkout, branches) for checkout, session in _in_checkouts(seen) if session.id not in ids]
+    others = [
+        _peer_of_record(session, checkout, branches)
+        for checkout, session in _in_checkouts(seen)
+        if session.id not in ids
+    ]
     return tuple(
         sorted((*registered, *others), key=lambda peer: (not is_waiting(peer.state), peer.since, peer.episode))
     )
@@ -74,7 +78,7 @@ def _in_checkouts(seen: SeenByCheckout) -> Iterator[tuple[str, SeenSession]]:
     return ((checkout, one) for checkout, sessions in seen.items() if checkout is not None for one in sessions)
 
 
-def _registered(one: KnownEpisode, task: Task | None, seen: EpisodeState | None) -> Peer:
+def _peer_of_episode(one: KnownEpisode, task: Task | None, seen: EpisodeState | None) -> Peer:
     episode = one.episode
     return Peer(
         episode=episode.id,
@@ -90,7 +94,7 @@ def _registered(one: KnownEpisode, task: Task | None, seen: EpisodeState | None)
     )
 
 
-def _seen(session: SeenSession, checkout: str, branches: Mapping[str, str | None]) -> Peer:
+def _peer_of_record(session: SeenSession, checkout: str, branches: Mapping[str, str | None]) -> Peer:
     return Peer(
         episode=session.id,
         provider=session.provider,
@@ -105,7 +109,7 @@ def _seen(session: SeenSession, checkout: str, branches: Mapping[str, str | None
     )
 
 
-def deepest(folder: str, roots: Mapping[str, str]) -> str | None:
+def find_deepest(folder: str, roots: Mapping[str, str]) -> str | None:
     """The value of the deepest of the `roots` that is or contains the absolute `folder`, or None.
 
     Roots are absolute paths without a trailing slash. Paths are compared by whole components.

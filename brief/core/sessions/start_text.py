@@ -9,9 +9,9 @@ from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, ShownNotice
 from brief.core.notices.alerts_block import MOST, render_block
 from brief.core.notices.visibility import Shown
-from brief.core.text.budget import narrowed
-from brief.core.text.fit_prompt import fitted_prompt
-from brief.core.text.sanitize import often
+from brief.core.text.budget import narrow_to
+from brief.core.text.fit_prompt import fit_prompt
+from brief.core.text.sanitize import every
 from brief.core.text.size import utf16_units
 
 LEAST_BRIEF = 3_000
@@ -23,7 +23,7 @@ BESIDE_ALERTS = tuple(name for name in SECTIONS if name != "alerts")
 
 def prompt_text(shown: Sequence[Shown], brief: Brief, block_characters: int) -> str:
     """The text that a person's prompt carries: like `start_text`, without the last lines on how to keep briefed."""
-    return _text(shown, brief, block_characters, "")
+    return _compose_text(shown, brief, block_characters, "")
 
 
 def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int, *, is_woken: bool) -> str:
@@ -32,15 +32,15 @@ def start_text(shown: Sequence[Shown], brief: Brief, block_characters: int, *, i
     The alerts take at most `block_characters`. The brief below them leaves out their rows. `is_woken` is whether the
     session will be woken with its brief.
     """
-    return _text(shown, brief, block_characters, keep_briefed(brief.interval_minutes, is_woken=is_woken))
+    return _compose_text(shown, brief, block_characters, keep_briefed(brief.interval_minutes, is_woken=is_woken))
 
 
-def beside(alerts: str, brief: Brief) -> Brief:
+def without_shown_above(alerts: str, brief: Brief) -> Brief:
     """The brief without the rows of its alerts. Notices in the block `alerts` do not count as omitted."""
     whole = next(section for section in brief.sections if section.name == "alerts")
     shown = whole.data.shown if isinstance(whole.data, AlertsData) else ()
     above = [one for one in shown if f"({one.slug})" in alerts]
-    narrow = narrowed(brief, BESIDE_ALERTS)
+    narrow = narrow_to(brief, BESIDE_ALERTS)
     left = tuple(
         _without_those_above(section, above, len(shown)) if section.name == "alerts" else section
         for section in narrow.sections
@@ -60,10 +60,10 @@ def _without_those_above(section: Section, above: Sequence[ShownNotice], shown: 
     )
 
 
-def _text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
+def _compose_text(shown: Sequence[Shown], brief: Brief, block_characters: int, last: str) -> str:
     room = MOST - utf16_units(last)
     alerts = render_block(shown, min(block_characters, room - LEAST_BRIEF))
-    return alerts + fitted_prompt(beside(alerts, brief), room - utf16_units(alerts), utf16_units) + last
+    return alerts + fit_prompt(without_shown_above(alerts, brief), room - utf16_units(alerts), utf16_units) + last
 
 
 def keep_briefed(interval_minutes: int, *, is_woken: bool) -> str:
@@ -72,21 +72,21 @@ def keep_briefed(interval_minutes: int, *, is_woken: bool) -> str:
     It is asked to report by itself only if nothing will wake it.
     """
     return (
-        f"{_woken(interval_minutes) if is_woken else _unwoken(interval_minutes)}"
+        f"{_woken_text(interval_minutes) if is_woken else _unwoken_text(interval_minutes)}"
         'Tell the other sessions what you work on: `majordomus task set "TITLE" --scope PATH`, then `task done`.\n'
     )
 
 
-def _woken(interval_minutes: int) -> str:
+def _woken_text(interval_minutes: int) -> str:
     return (
-        f"Keep briefed: while idle, this session is woken with its brief {often(interval_minutes)}. "
+        f"Keep briefed: while idle, this session is woken with its brief {every(interval_minutes)}. "
         "Before each new task, read the output of `majordomus brief`.\n"
     )
 
 
-def _unwoken(interval_minutes: int) -> str:
+def _unwoken_text(interval_minutes: int) -> str:
     return (
-        f"Keep briefed: {often(interval_minutes)}, report to the user what `majordomus brief` prints, and read it before "
+        f"Keep briefed: {every(interval_minutes)}, report to the user what `majordomus brief` prints, and read it before "
         "each new task.\n"
         "If this client can schedule a prompt or command for you, schedule that report now.\n"
     )

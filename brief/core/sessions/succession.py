@@ -14,7 +14,7 @@ _LEFT = ("its client ended it: clear", REPLACED)
 _SUCCEEDED = "its client went on as "
 
 
-def succeeded(successor: str) -> str:
+def succession_reason(successor: str) -> str:
     """The reason for closing an episode that the episode `successor` continues."""
     return _SUCCEEDED + successor
 
@@ -38,7 +38,7 @@ def last_heir(session: str, successors: Mapping[str, str]) -> str | None:
     return None if heir in seen else heir
 
 
-def predecessor(
+def choose_predecessor(
     session: str,
     process: Process | None,
     still_open: Iterable[Episode],

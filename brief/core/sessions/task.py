@@ -37,20 +37,20 @@ class NextAction(Struct, frozen=True):
 
 def new_task(episode: str, title: str, scope: tuple[str, ...], following: str | None, now: datetime) -> Task:
     """Make a task that begins now. Raises UsageError for a text that is blank or too long."""
-    action = checked_next(following) if following is not None else None
+    action = check_next(following) if following is not None else None
     return Task(
         episode=episode,
-        title=checked_text("the title of the task", title, TITLE_LIMIT),
-        scope=checked_scope(scope),
+        title=check_text("the title of the task", title, TITLE_LIMIT),
+        scope=check_scope(scope),
         next_action=action,
         next_since=now if action else None,
         since=now,
     )
 
 
-def checked_next(text: str) -> str:
+def check_next(text: str) -> str:
     """The next action in one line. Raises UsageError."""
-    return checked_text("the next action", text, NEXT_LIMIT)
+    return check_text("the next action", text, NEXT_LIMIT)
 
 
 def believable_next(task: Task, now: datetime, stale_after: timedelta) -> NextAction:
@@ -75,7 +75,7 @@ def is_ageing(task: Task, now: datetime, fresh_for: timedelta) -> bool:
     return task.next_since is not None and now - task.next_since > fresh_for
 
 
-def checked_text(name: str, text: str, limit: int) -> str:
+def check_text(name: str, text: str, limit: int) -> str:
     """Strip a title or next action. Raises UsageError if it is blank or longer than `limit` characters."""
     stripped = text.strip()
     if not clean(stripped, limit):
@@ -85,7 +85,7 @@ def checked_text(name: str, text: str, limit: int) -> str:
     return stripped
 
 
-def checked_scope(paths: tuple[str, ...]) -> tuple[str, ...]:
+def check_scope(paths: tuple[str, ...]) -> tuple[str, ...]:
     """The paths of a task, each once and in the given order. Raises UsageError."""
     if len(paths) > SCOPE_LIMIT:
         raise UsageError(f"scope names {len(paths)} paths; name at most {SCOPE_LIMIT}: a folder covers its files")

@@ -15,7 +15,7 @@ from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, DeriveData, IntegrationData, MeshData, PeersData
 
 
-def facts(brief: Brief) -> str:
+def digest_facts(brief: Brief) -> str:
     """The digest of a brief's facts."""
     known = [[section.name, section.status, _facts_of(section.data)] for section in brief.sections]
     owed = [

@@ -12,14 +12,14 @@ from brief.core.model.brief import Brief, Section
 from brief.core.model.level import URGENCY
 
 
-def narrowed(brief: Brief, names: Collection[str]) -> Brief:
+def narrow_to(brief: Brief, names: Collection[str]) -> Brief:
     """The brief with rows and data in the named sections only. Without names it is unchanged."""
     if not names:
         return brief
-    return _with(brief, tuple(s if s.name in names else _emptied(s) for s in brief.sections))
+    return _with(brief, tuple(s if s.name in names else _empty(s) for s in brief.sections))
 
 
-def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
+def fit_budget(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
     """The brief with as many rows as fit if `rendered` may give at most `size` bytes of UTF-8.
 
     The least urgent rows go first, and among equals the last one. The fixed parts of every section stay even if they exceed
@@ -28,7 +28,7 @@ def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
     order = _by_urgency(brief)
 
     def is_over(count: int) -> bool:
-        return len(rendered(_keeping(brief, order[:count])).encode()) > size
+        return len(rendered(_keep_only(brief, order[:count])).encode()) > size
 
     # Each added row makes the brief longer, except the last row of a section, which removes the line of omitted rows.
     whole_from = {name: count for count, (name, _) in enumerate(order, 1)}
@@ -36,7 +36,7 @@ def within(brief: Brief, size: int, rendered: Callable[[Brief], str]) -> Brief:
     start = next((count for count in starts if not is_over(count)), 0)
     end = min((count for count in starts if count > start), default=start + 1)
     most = bisect_left(range(start + 1, end), x=True, key=is_over)
-    return _keeping(brief, order[: start + most])
+    return _keep_only(brief, order[: start + most])
 
 
 _Place = tuple[str, int]
@@ -49,17 +49,17 @@ def _by_urgency(brief: Brief) -> list[_Place]:
     return [(name, at) for _, at, name in placed]
 
 
-def _keeping(brief: Brief, kept: Collection[_Place]) -> Brief:
+def _keep_only(brief: Brief, kept: Collection[_Place]) -> Brief:
     places = frozenset(kept)
-    return _with(brief, tuple(_only(section, places) for section in brief.sections))
+    return _with(brief, tuple(_keep_rows(section, places) for section in brief.sections))
 
 
-def _only(section: Section, kept: frozenset[_Place]) -> Section:
+def _keep_rows(section: Section, kept: frozenset[_Place]) -> Section:
     rows = tuple(row for at, row in enumerate(section.rows) if (section.name, at) in kept)
     return section.keep_rows(rows)
 
 
-def _emptied(section: Section) -> Section:
+def _empty(section: Section) -> Section:
     return section.keep_rows(()).replace(data=None)
 
 

@@ -61,9 +61,9 @@ _LONGEST_SPEAKER = 60
 _LONGEST_LABEL = 120
 
 
-def defused(text: str) -> str:
+def defuse_text(text: str) -> str:
     """Defuse whatever reads as a tag, a label, a speaker or our opening words. Idempotent; never makes a text longer."""
-    return _defused(text) if not text.isascii() or _is_suspect(text) else text
+    return _defuse_slowly(text) if not text.isascii() or _is_suspect(text) else text
 
 
 def _is_suspect(text: str) -> bool:
@@ -74,7 +74,7 @@ def _is_suspect(text: str) -> bool:
 
 
 @lru_cache(maxsize=2_048)
-def _defused(text: str) -> str:
+def _defuse_slowly(text: str) -> str:
     """Cached, since the same titles occur in every brief. It repeats until one change no longer exposes another match."""
     before = ""
     while text != before:
@@ -87,12 +87,12 @@ def _defused(text: str) -> str:
 def _without_labels(line: str) -> str:
     if not _STARTS.search(line):
         return line
-    letters, places = _skeleton(line)
-    capitals = {one.start() for one in _capitals().finditer(line)}
+    letters, places = _reduce(line)
+    capitals = {one.start() for one in _capitals_pattern().finditer(line)}
     looks, changed = list(letters), list(line)
     # From the end, so that a label that contains another is matched after the inner one is defused.
     for at in reversed([at for at, look in enumerate(letters) if look == "["]):
-        found = _labels().match("".join(looks[at : at + _LONGEST_LABEL]))
+        found = _label_pattern().match("".join(looks[at : at + _LONGEST_LABEL]))
         if places[at] not in capitals and (found is None or _is_mostly_other(found.group())):
             continue
         end = next(
@@ -107,8 +107,8 @@ def _without_labels(line: str) -> str:
 def _without_speaker(line: str) -> str:
     blank = _BLANK.match(line)
     start = max(0, blank.end() - 1) if blank else 0  # one sign may stand for the first letter
-    letters, places = _skeleton(line[start : start + _LONGEST_SPEAKER])
-    found = _speakers().match(letters)
+    letters, places = _reduce(line[start : start + _LONGEST_SPEAKER])
+    found = _speaker_pattern().match(letters)
     if found is None or _is_mostly_other(found[1]):
         return line
     colon = _COLON.match(line, start + places[found.end() - 1] + 1)
@@ -118,9 +118,9 @@ def _without_speaker(line: str) -> str:
 def _without_openings(text: str) -> str:
     if len(text) < _LEAST_OPENING:
         return text
-    letters, places = _skeleton(text)
+    letters, places = _reduce(text)
     pieces, last = [], 0
-    for found in _openings().finditer(letters):
+    for found in _opening_pattern().finditer(letters):
         if _is_mostly_other(found.group()):
             continue
         pieces += [text[last : places[found.start()]], tuple(OPENINGS.values())[(found.lastindex or 1) - 1]]
@@ -134,7 +134,7 @@ def _is_mostly_other(found: str) -> bool:
     return others > 0 and others >= sum(map(str.isalpha, found))
 
 
-def _skeleton(text: str) -> tuple[str, list[int]]:
+def _reduce(text: str) -> tuple[str, list[int]]:
     """What the text looks like, reduced to lower-case Latin letters, brackets, slashes and blanks, with each one's place.
 
     Marks and characters without width are dropped. A run of white space and separators is one blank. A letter that
@@ -143,7 +143,7 @@ def _skeleton(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
-        for one in _looks(char):
+        for one in _shape_of(char):
             if one != " " or letters[-1:] != [" "]:
                 letters.append(one)
                 places.append(at)
@@ -151,15 +151,15 @@ def _skeleton(text: str) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=4_096)
-def _looks(char: str) -> str:
+def _shape_of(char: str) -> str:
     """What a character looks like in a skeleton: the letters of a ligature, nothing for an invisible character."""
     for kinds, look in ((_OPEN, "["), (LESS, "<"), (_CLOSE + _MORE, ">"), (_SLASH, "/"), (_BACKSLASH, "\\")):
         if char in kinds:
             return look
-    return "".join(map(_look, unicodedata.normalize("NFKD", char)))
+    return "".join(map(_shape_of_one, unicodedata.normalize("NFKD", char)))
 
 
-def _look(char: str) -> str:
+def _shape_of_one(char: str) -> str:
     category = unicodedata.category(char)
     if char.isspace() or char in _SEPARATORS or category == "Pd":
         return " "
@@ -167,7 +167,7 @@ def _look(char: str) -> str:
         return ""
     if char in _SIGNS:
         return _SIGNS[char]
-    small = _latin(char) or char.casefold()
+    small = _latin_letter(char) or char.casefold()
     small = _LOOK_ALIKE.get(small, small)
     small = _FIGURES.get(small, small)
     if small.isascii() and small.isalnum():
@@ -175,7 +175,7 @@ def _look(char: str) -> str:
     return _OTHER if category[0] == "L" else _HARD
 
 
-def _latin(char: str) -> str | None:
+def _latin_letter(char: str) -> str | None:
     """The letter at the end of a character's name, for small capitals, turned and enclosed letters. Otherwise None."""
     if char.isascii():
         return None
@@ -184,22 +184,22 @@ def _latin(char: str) -> str | None:
     return words[-1].lower() if is_latin and len(words[-1]) == 1 else None
 
 
-def _pattern(word: str, between: str) -> str:
+def _word_pattern(word: str, between: str) -> str:
     """A pattern for a word in a skeleton, with optional blanks between its letters and `between` between its words."""
-    letters = [[f"[{one}{one.upper()}{_OTHER}]" for one in _small(part)] for part in re.split(r"\W+", word)]
+    letters = [[f"[{one}{one.upper()}{_OTHER}]" for one in _fold(part)] for part in re.split(r"\W+", word)]
     return between.join(" ?".join(part) for part in letters)
 
 
-def _small(word: str) -> str:
+def _fold(word: str) -> str:
     return "".join(_FIGURES.get(char, char) for char in word.lower())
 
 
 def _any_of(words: Iterable[str]) -> str:
-    return "|".join(_pattern(word, " ?") for word in sorted(words, key=len, reverse=True))
+    return "|".join(_word_pattern(word, " ?") for word in sorted(words, key=len, reverse=True))
 
 
 @cache
-def _labels() -> re.Pattern[str]:
+def _label_pattern() -> re.Pattern[str]:
     """Compiled only once a text has a square bracket, which most runs never see."""
     word = "(?![a-z0-9*])"
     return re.compile(
@@ -208,17 +208,17 @@ def _labels() -> re.Pattern[str]:
 
 
 @cache
-def _speakers() -> re.Pattern[str]:
+def _speaker_pattern() -> re.Pattern[str]:
     return re.compile(rf"[^a-z0-9*]*?({_any_of(_SPEAKERS)})(?![a-z0-9*])")
 
 
 @cache
-def _openings() -> re.Pattern[str]:
-    return re.compile("|".join(f"({_pattern(words, '[ ,]*')})" for words in OPENINGS))
+def _opening_pattern() -> re.Pattern[str]:
+    return re.compile("|".join(f"({_word_pattern(words, '[ ,]*')})" for words in OPENINGS))
 
 
 @cache
-def _capitals() -> re.Pattern[str]:
+def _capitals_pattern() -> re.Pattern[str]:
     """A name in capitals only, as in the chat templates of models: `[INST]`, `[TOOL_CALLS]`."""
     return re.compile(rf"[{re.escape(_OPEN)}]\s*+[A-Z\uff21-\uff3a][A-Z_ \uff21-\uff3a\uff3f]++[{re.escape(_CLOSE)}]")
 
@@ -227,7 +227,7 @@ _GAP = r"[^a-zA-Z0-9@|!$+]*+"
 _ASCII_LOOKS = {"a": "aA4@", "b": "bB8", "e": "eE3", "i": "iI1l|!", "l": "lLI1|!", "s": "sS5$", "t": "tT7+", "o": "oO0"}
 
 
-def _ascii(word: str) -> str:
+def _ascii_pattern(word: str) -> str:
     """A pattern for an ASCII word, with anything but letters between its letters."""
     return _GAP.join(f"[{re.escape(_ASCII_LOOKS.get(letter, letter + letter.upper()))}]" for letter in word)
 
@@ -236,12 +236,12 @@ def _ascii(word: str) -> str:
 def _ascii_opening() -> re.Pattern[str]:
     """A cheap filter for ASCII text: one search for a few characters, since it runs on every text."""
     return re.compile(
-        rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii('aj')}|(?<=[kK]){_GAP}{_ascii('eepb')}"
-        rf"|(?<=[rR]){_GAP}{_ascii('e')}{_GAP}(?:{_ascii('adt')}|{_ascii('porti')})"
-        rf"|(?<=[wW]){_GAP}{_ascii('hat')}{_GAP}(?:[fF]|{_ascii('thi')}))"
+        rf"[mMrRwWkK](?:(?<=[mM]){_GAP}{_ascii_pattern('aj')}|(?<=[kK]){_GAP}{_ascii_pattern('eepb')}"
+        rf"|(?<=[rR]){_GAP}{_ascii_pattern('e')}{_GAP}(?:{_ascii_pattern('adt')}|{_ascii_pattern('porti')})"
+        rf"|(?<=[wW]){_GAP}{_ascii_pattern('hat')}{_GAP}(?:[fF]|{_ascii_pattern('thi')}))"
     )
 
 
 @cache
 def _ascii_speaker() -> re.Pattern[str]:
-    return re.compile(rf"[^a-zA-Z0-9]*?(?:{'|'.join(map(_ascii, _SPEAKERS))})")
+    return re.compile(rf"[^a-zA-Z0-9]*?(?:{'|'.join(map(_ascii_pattern, _SPEAKERS))})")

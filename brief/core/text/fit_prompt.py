@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from brief.core.model.brief import Brief
-from brief.core.text.budget import within
-from brief.core.text.prompt import prompt
+from brief.core.text.budget import fit_budget
+from brief.core.text.prompt import render_prompt
 
 
-def fitted_prompt(brief: Brief, room: int, measure: Callable[[str], int]) -> str:
+def fit_prompt(brief: Brief, room: int, measure: Callable[[str], int]) -> str:
     """The brief with as many rows as fit into `room` by `measure`, or if it is too long without rows, its first lines.
 
     `measure` never gives more than the bytes of a text.
     """
-    return shortened(prompt(within(brief, room, prompt)), room, measure)
+    return shorten(render_prompt(fit_budget(brief, room, render_prompt)), room, measure)
 
 
-def shortened(text: str, room: int, measure: Callable[[str], int]) -> str:
+def shorten(text: str, room: int, measure: Callable[[str], int]) -> str:
     """The text of a prompt, or as many of its first lines as fit and a line that counts the rest."""
     if measure(text) <= room:
         return text
     first, *lines, end = text.splitlines()
     whole = len(lines)
-    while lines and measure(_joined(first, lines, whole, end)) > room:
+    while lines and measure(_join_lines(first, lines, whole, end)) > room:
         lines.pop()
-    return _joined(first, lines, whole, end)
+    return _join_lines(first, lines, whole, end)
 
 
-def _joined(first: str, lines: list[str], whole: int, end: str) -> str:
+def _join_lines(first: str, lines: list[str], whole: int, end: str) -> str:
     left_out = f"- left out: {whole - len(lines)} lines; see majordomus brief"
     return "".join(f"{line}\n" for line in (first, *lines, left_out, end))

@@ -16,10 +16,10 @@ def matches(path: str, pattern: str) -> bool:
 
     `src/**` also matches the folder `src`, since a folder stands for its files.
     """
-    return _fits(_parts(path), _parts(pattern), _ANY_PARTS, _part_fits)
+    return _fits(_split_path(path), _split_path(pattern), _ANY_PARTS, _part_fits)
 
 
-def _parts(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 

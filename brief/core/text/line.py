@@ -61,33 +61,35 @@ def compose_line(
     omitted = sum(section.omitted_urgent for section in sections)
     first = (("stopped", is_stopped), ("head ?", head_unread is not None))
     head = (Segment(text, _NOT_ALL_READ + len(_ASCENDING)) for text, is_so in first if is_so)
-    return line(pinned, (*head, *segments_of(sections, now)), columns, omitted)
+    return join_line(pinned, (*head, *segments_of(sections, now)), columns, omitted)
 
 
-def line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None, omitted: int = 0) -> str:
+def join_line(pinned: tuple[Row, ...], segments: Sequence[Segment], columns: int | None, omitted: int = 0) -> str:
     """Join the pinned rows (those above NORMAL), as one piece, and the segments. Segments go first; then the piece is cut.
 
     `omitted` is the number of rows above NORMAL beyond `pinned`.
     """
-    head, pin, details = _pinned(pinned, omitted)
+    head, pin, details = _render_pins(pinned, omitted)
     kept = list(segments)
-    whole = _joined(" ".join((pin, *details)), kept)
+    whole = _join_segments(" ".join((pin, *details)), kept)
     if columns is None:
         return whole
-    while cells(whole) > columns and (details or len(kept) > (0 if pin else 1)):
+    while count_cells(whole) > columns and (details or len(kept) > (0 if pin else 1)):
         least = min(reversed(kept), key=lambda segment: segment.urgency, default=None)
         if least is None or (details and least.urgency >= _SOMETHING_THERE):
             details.pop()
         else:
             kept.remove(least)
-        whole = _joined(" ".join((pin, *details)), kept)
-    return fit(head if pin and columns <= cells(head) else whole, columns)
+        whole = _join_segments(" ".join((pin, *details)), kept)
+    return fit(head if pin and columns <= count_cells(head) else whole, columns)
 
 
 def segments_of(sections: Sequence[Section], now: datetime) -> tuple[Segment, ...]:
     """The segments of all sections that have something to say. `now` is aware."""
     declared = [section for section in sections if section.status is not Status.UNDECLARED]
-    segments = (segment for section in declared for segment in (_segment(section, now), _wakes(section.data)))
+    segments = (
+        segment for section in declared for segment in (_render_segment(section, now), _render_wakes(section.data))
+    )
     return tuple(segment for segment in segments if segment)
 
 
@@ -95,17 +97,17 @@ def fit(text: str, columns: int) -> str:
     """Cut `text` to at most `columns` terminal cells between grapheme clusters, with `…` at the end if it was cut."""
     if columns < 1:
         return ""
-    if cells(text) <= columns:
+    if count_cells(text) <= columns:
         return text
     from wcwidth import iter_graphemes  # noqa: PLC0415 - slow to load, and most texts fit
 
     # Each prefix is measured as a whole, since neighbouring graphemes can change each other's width.
     starts = accumulate(iter_graphemes(text))
-    fitting = list(takewhile(lambda start: cells(start + ELLIPSIS) <= columns, starts))
+    fitting = list(takewhile(lambda start: count_cells(start + ELLIPSIS) <= columns, starts))
     return (fitting[-1].rstrip() if fitting else "") + ELLIPSIS
 
 
-def cells(text: str) -> int:
+def count_cells(text: str) -> int:
     """The width of `text` in terminal cells."""
     if text.isascii() and text.isprintable():
         return len(text)
@@ -114,7 +116,7 @@ def cells(text: str) -> int:
     return width(text, control_codes="ignore")
 
 
-def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str, list[str]]:
+def _render_pins(rows: tuple[Row, ...], omitted: int) -> tuple[str, str, list[str]]:
     """The mark `▲2 HIGH` alone, the mark with the first such row, and that row's details. Empty if no row is above NORMAL."""
     first = next((row for row in rows if row.level is Level.HIGH), None)
     if first is None:
@@ -123,11 +125,11 @@ def _pinned(rows: tuple[Row, ...], omitted: int) -> tuple[str, str, list[str]]:
     return head, f"{head} {clean(first.pin or first.text)}".rstrip(), [clean(one, 60) for one in first.pin_details]
 
 
-def _joined(pin: str, segments: Sequence[Segment]) -> str:
+def _join_segments(pin: str, segments: Sequence[Segment]) -> str:
     return SEPARATOR.join(piece for piece in (pin, *(segment.text for segment in segments)) if piece)
 
 
-def _segment(section: Section, now: datetime) -> Segment | None:
+def _render_segment(section: Section, now: datetime) -> Segment | None:
     weight = _ASCENDING.index(section.name)
     described = _describe_data(section.data, now)
     if described is None:
@@ -138,7 +140,7 @@ def _segment(section: Section, now: datetime) -> Segment | None:
     return Segment(text, (_SOMETHING_THERE if there else _NOTHING_THERE) + weight) if text else None
 
 
-def _wakes(data: Any) -> Segment | None:
+def _render_wakes(data: Any) -> Segment | None:
     """What prevents wakes that the policy asks for. A stop by Esc is the person's own doing and is not mentioned."""
     match data:
         case StateData(wakes="paused"):
@@ -161,7 +163,7 @@ def _describe_data(data: Any, now: datetime) -> tuple[str, bool] | None:
             return f"mesh {len(links)}", bool(links)
         case IntegrationData(open=waiting):
             aged = f" {ago(now - data.observed_at)}" if data.stale else ""
-            return f"queue {waiting}{_next(data)}{aged}", waiting > 0
+            return f"queue {waiting}{_render_next(data)}{aged}", waiting > 0
         case DeriveData(state=state):
             return f"derive {state}", state != "free"
         case AlertsData(shown=shown):
@@ -169,7 +171,7 @@ def _describe_data(data: Any, now: datetime) -> tuple[str, bool] | None:
     return None
 
 
-def _next(data: IntegrationData) -> str:
+def _render_next(data: IntegrationData) -> str:
     if data.next is None:
         return ""
     number = next((entry.number for entry in data.queue if entry.name == data.next), None)

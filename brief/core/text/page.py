@@ -8,14 +8,16 @@ from brief.core.model.brief import AnsweredBy, Brief, Row, Section, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import StateData
 from brief.core.policy.names import PolicySource
-from brief.core.text.sanitize import clean, often
-from brief.core.text.wrap import wrapped
+from brief.core.text.sanitize import clean, every
+from brief.core.text.wrap import wrap_text
 
 _STATUS_CELLS = len(Status.UNDECLARED)
 _INDENT = " " * (len("integration") + 2)
 
 
-def page(brief: Brief, columns: int | None = None, *, sections: Collection[str] = (), verbose: bool = False) -> str:
+def render_page(
+    brief: Brief, columns: int | None = None, *, sections: Collection[str] = (), verbose: bool = False
+) -> str:
     """The whole brief, section by section, or only the named `sections`. With `columns`, lines are wrapped at that many cells.
 
     `verbose` adds the process, epoch and version of whoever composed it.
@@ -23,9 +25,9 @@ def page(brief: Brief, columns: int | None = None, *, sections: Collection[str] 
     chosen = [section for section in brief.sections if not sections or section.name in sections]
     body = [line for section in chosen for line in section_lines(section)]
     if sections:
-        return _broken(body, columns)
+        return _wrap_lines(body, columns)
     notes = [*(f"note: {note}" for note in brief.notes), *_closing(brief)]
-    return _broken(
+    return _wrap_lines(
         [brief.line, "", *_head(brief, verbose=verbose), "", *body, *([""] if notes else []), *notes], columns
     )
 
@@ -33,12 +35,12 @@ def page(brief: Brief, columns: int | None = None, *, sections: Collection[str] 
 def section_page(section: Section, columns: int | None = None) -> str:
     """One section alone, with all its rows."""
     lines = section_lines(section)
-    return _broken(lines, columns)
+    return _wrap_lines(lines, columns)
 
 
-def _broken(lines: list[str], columns: int | None) -> str:
+def _wrap_lines(lines: list[str], columns: int | None) -> str:
     text = "\n".join(lines) + "\n"
-    return text if columns is None else wrapped(text, columns)
+    return text if columns is None else wrap_text(text, columns)
 
 
 def section_lines(section: Section) -> list[str]:
@@ -70,7 +72,7 @@ def _mark(level: Level) -> str:
 
 def _head(brief: Brief, *, verbose: bool) -> list[str]:
     return [
-        f"{clean(brief.repository.root, 400)}  {where(brief)}",
+        f"{clean(brief.repository.root, 400)}  {describe_head(brief)}",
         *_composer(brief.answered_by, verbose=verbose),
         *_policy(brief),
         _rhythm(brief),
@@ -96,8 +98,8 @@ def _rhythm(brief: Brief) -> str:
     if brief.on_interval_reason:
         return f"Not briefed on an interval: {clean(brief.on_interval_reason, 400)}"
     if any(isinstance(section.data, StateData) and section.data.woken for section in brief.sections):
-        return f"a brief {often(brief.interval_minutes)}"
-    return f"The policy asks for a brief {often(brief.interval_minutes)}; majordomus wake list shows which sessions get it."
+        return f"a brief {every(brief.interval_minutes)}"
+    return f"The policy asks for a brief {every(brief.interval_minutes)}; majordomus wake list shows which sessions get it."
 
 
 def _composer(by: AnsweredBy, *, verbose: bool) -> list[str]:
@@ -109,7 +111,7 @@ def _composer(by: AnsweredBy, *, verbose: bool) -> list[str]:
     return [f"composed by {who}: {clean(by.reason or '', 400)}"]
 
 
-def where(brief: Brief) -> str:
+def describe_head(brief: Brief) -> str:
     """The branch and commit of the checkout, in words."""
     repository = brief.repository
     if repository.head_unread is not None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from brief.core.model.brief import AnsweredBy, Brief, Section, Status
 from brief.core.model.wire_time import wire_time
-from brief.core.text.page import omitted_line, rows_beside_reason, where
+from brief.core.text.page import describe_head, omitted_line, rows_beside_reason
 from brief.core.text.sanitize import clean
 
 OPENING = (
@@ -15,17 +15,17 @@ OPENING = (
 )
 
 
-def prompt(brief: Brief) -> str:
+def render_prompt(brief: Brief) -> str:
     """The whole brief between `[brief]` and `[/brief]`."""
-    lines = ["[brief]", OPENING, _first(brief)]
+    lines = ["[brief]", OPENING, _first_line(brief)]
     for section in brief.sections:
-        lines += _section(section)
-    lines += [f"note: {_defused(note)}" for note in brief.notes]
+        lines += _section_lines(section)
+    lines += [f"note: {_clean_line(note)}" for note in brief.notes]
     return "\n".join([*lines, "[/brief]"]) + "\n"
 
 
-def _first(brief: Brief) -> str:
-    place = f"{_defused(brief.repository.root)} {_defused(where(brief))}"
+def _first_line(brief: Brief) -> str:
+    place = f"{_clean_line(brief.repository.root)} {_clean_line(describe_head(brief))}"
     return (
         f"{wire_time(brief.generated_at.replace(microsecond=0))}, {place}, composed by {_composer(brief.answered_by)}"
     )
@@ -35,21 +35,21 @@ def _composer(by: AnsweredBy) -> str:
     if by.kind == "lease-holder":
         return "the server"
     who = "a superseded server" if by.kind == "superseded" else "this command alone"
-    return f"{who} ({_defused(by.reason or '')})"
+    return f"{who} ({_clean_line(by.reason or '')})"
 
 
-def _section(section: Section) -> list[str]:
-    headline = f"{section.name} ({section.status}): {_defused(section.headline)}"
+def _section_lines(section: Section) -> list[str]:
+    headline = f"{section.name} ({section.status}): {_clean_line(section.headline)}"
     if section.reason and section.status is not Status.UNDECLARED:
-        headline += f"; why: {_defused(section.reason)}"
+        headline += f"; why: {_clean_line(section.reason)}"
     left_out = [f"- {omitted_line(section)}"] if section.omitted else []
-    listed = [*(f"- {_defused(row.text)}" for row in rows_beside_reason(section)), *left_out]
+    listed = [*(f"- {_clean_line(row.text)}" for row in rows_beside_reason(section)), *left_out]
     # A client may show this as Markdown, where a blank line ends a list, so that the next section is not part of a row.
     return [headline, *listed, ""] if listed else [headline]
 
 
 @lru_cache(maxsize=2_048)
-def _defused(text: str) -> str:
+def _clean_line(text: str) -> str:
     """The text cleaned, with nothing in it that could pass for the end of a block.
 
     Kept, since what fits into a room is found by rendering the same rows again and again.

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache, lru_cache
 
-from brief.core.text.fence import defused
+from brief.core.text.fence import defuse_text
 from brief.fastpath import age
 from brief.fastpath.sanitize import STEERING
 
@@ -34,7 +34,7 @@ _ESCAPES = re.compile(
 
 
 @cache
-def _invisible() -> re.Pattern[str]:
+def _invisible_pattern() -> re.Pattern[str]:
     """White space among the controls (tab, line ends, FS to US, NEL) is left: it is collapsed into single spaces later."""
     return re.compile(
         "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
@@ -44,7 +44,7 @@ def _invisible() -> re.Pattern[str]:
 
 
 @cache
-def _unknown() -> re.Pattern[str]:
+def _unknown_pattern() -> re.Pattern[str]:
     return re.compile(
         "[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff"
         + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xF0000, 0x10000))
@@ -62,7 +62,7 @@ _GLYPH = f"{_PICTURE}[\U0001f3fb-\U0001f3ff]?[\ufe0e\ufe0f]?"
 
 
 @cache
-def _joined() -> re.Pattern[str]:
+def _joined_pattern() -> re.Pattern[str]:
     """Joiners and variation selectors have a meaning inside an emoji; anywhere else they only make two names look alike."""
     return re.compile(f"({_GLYPH}(?:\u200d{_GLYPH})*|[0-9#*]\ufe0f\u20e3)|[\u200d\ufe0e\ufe0f]")
 
@@ -78,8 +78,8 @@ def clean(text: str, limit: int = 200) -> str:
 
 def _clean(text: str, limit: int) -> str:
     if len(text) <= limit and text.isascii() and text.isprintable():
-        return defused(" ".join(text.split()))  # most text is like this and has nothing to remove
-    return defused(_cut(_one_line(_ESCAPES.sub("", _head(text, limit))), limit))
+        return defuse_text(" ".join(text.split()))  # most text is like this and has nothing to remove
+    return defuse_text(_cut(_one_line(_ESCAPES.sub("", _cut_head(text, limit))), limit))
 
 
 _SHORT = 120
@@ -89,8 +89,8 @@ _clean_short = lru_cache(maxsize=4_096)(_clean)
 
 def clean_block(text: str, lines: int, width: int) -> tuple[str, ...]:
     """The first `lines` lines of `text`, each sanitized to `width` characters, without blank lines at either end."""
-    head = _ESCAPES.sub("", _head(text, lines * width))
-    rows = [defused(_cut(_one_line(row), width)) for row in head.splitlines()]
+    head = _ESCAPES.sub("", _cut_head(text, lines * width))
+    rows = [defuse_text(_cut(_one_line(row), width)) for row in head.splitlines()]
     first = next((index for index, row in enumerate(rows) if row), len(rows))
     kept = rows[first : first + max(lines, 0)]
     while kept and not kept[-1]:
@@ -100,12 +100,12 @@ def clean_block(text: str, lines: int, width: int) -> tuple[str, ...]:
 
 def printable_json(text: str) -> str:
     r"""Write every character of a JSON document that could control a terminal as `\uXXXX`. Its value stays the same."""
-    return _STEERING.sub(lambda found: _escaped(found.group()), text)
+    return _STEERING.sub(lambda found: _escape(found.group()), text)
 
 
-def wire(text: str) -> str:
+def to_wire(text: str) -> str:
     r"""Make text from `os.fsdecode` encodable: a stray byte becomes `\xNN`, a lone surrogate `\uXXXX`."""
-    spelled = _NOT_A_BYTE.sub(lambda found: _escaped(found.group()), text)
+    spelled = _NOT_A_BYTE.sub(lambda found: _escape(found.group()), text)
     return spelled.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -124,7 +124,7 @@ def ago(delta: timedelta) -> str:
     return age.ago(delta.total_seconds())
 
 
-def often(minutes: int) -> str:
+def every(minutes: int) -> str:
     """An interval as part of a sentence: `every minute`, `every 20 minutes`."""
     return "every minute" if minutes == 1 else f"every {minutes} minutes"
 
@@ -134,7 +134,7 @@ def is_ahead(delta: timedelta) -> bool:
     return age.is_ahead(delta.total_seconds())
 
 
-def _head(text: str, wanted: int) -> str:
+def _cut_head(text: str, wanted: int) -> str:
     """The part of `text` that is examined for `wanted` characters. Text after a very long invisible prefix is dropped."""
     scanned = max(_LEAST_SCANNED, wanted * _SCANNED_A_CHARACTER)
     return text if len(text) <= scanned else text[:scanned] + ELLIPSIS
@@ -142,9 +142,9 @@ def _head(text: str, wanted: int) -> str:
 
 def _one_line(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
-        text = _unknown().sub("\ufffd", _invisible().sub("", text))
-        text = _joined().sub(lambda found: found.group(1) or "", text)
-        text = "".join(_few_marks(_SURROGATE.sub(lambda found: _escaped(found.group()), text)))
+        text = _unknown_pattern().sub("\ufffd", _invisible_pattern().sub("", text))
+        text = _joined_pattern().sub(lambda found: found.group(1) or "", text)
+        text = "".join(_few_marks(_SURROGATE.sub(lambda found: _escape(found.group()), text)))
     return " ".join(text.split())
 
 
@@ -171,7 +171,7 @@ def _cut(text: str, limit: int) -> str:
     return text[: grapheme_boundary_before(text, limit)].rstrip() + ELLIPSIS
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     r"""A character as JSON escapes it: one or two `\uXXXX`."""
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

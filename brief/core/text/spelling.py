@@ -12,7 +12,7 @@ _MOST = 60
 _DEPTH = 4
 
 
-def kind(value: object) -> str:
+def name_type(value: object) -> str:
     """The name of a value's type in plain words."""
     match value:
         case None:
@@ -48,7 +48,7 @@ def describe_value(value: object, spelling: str | None = None) -> str:
     """A value followed by its type, as in `"20" (text)`. Null has no type."""
     if value is None:
         return "null"
-    return f"{spelling or spell(value)} ({kind(value)})"
+    return f"{spelling or spell(value)} ({name_type(value)})"
 
 
 def spellings(text: str) -> dict[str, str]:

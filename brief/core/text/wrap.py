@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brief.core.text.line import cells
+from brief.core.text.line import count_cells
 
 LEAST_COLUMNS = 40
 """Below this width the indentation leaves no room for words, and the terminal wraps the lines itself."""
@@ -10,15 +10,15 @@ LEAST_COLUMNS = 40
 _DEEPER = 2
 
 
-def wrapped(text: str, columns: int) -> str:
+def wrap_text(text: str, columns: int) -> str:
     """Wrap every line of `text` at `columns` cells, if its words allow, with its continuation indented."""
     if columns < LEAST_COLUMNS:
         return text
-    return "".join(f"{piece}\n" for line in text.splitlines() for piece in _pieces(line, columns))
+    return "".join(f"{piece}\n" for line in text.splitlines() for piece in _wrap_line(line, columns))
 
 
-def _pieces(line: str, columns: int) -> list[str]:
-    if cells(line) <= columns:
+def _wrap_line(line: str, columns: int) -> list[str]:
+    if count_cells(line) <= columns:
         return [line]
     from wcwidth import wrap  # noqa: PLC0415 - slow to load, and most lines fit
 

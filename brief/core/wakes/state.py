@@ -99,7 +99,7 @@ Change = tuple[WakeState, tuple[Entry, ...]]
 Step = Callable[[WakeState], Change]
 
 
-def unchanged(wake_state: WakeState) -> Change:
+def change_nothing(wake_state: WakeState) -> Change:
     """Change nothing."""
     return wake_state, ()
 
@@ -134,7 +134,7 @@ def run_schedule(
             ):
                 return skip_wakes(wake_state, Skip.UNCHANGED, missed + 1, rules, now)
             return queue_prompt(wake_state, prompt, missed, rules, now)
-    return unchanged(wake_state)
+    return change_nothing(wake_state)
 
 
 def skip_wakes(wake_state: WakeState, why: Skip, count: int, rules: Rules, now: Instant) -> Change:
@@ -147,7 +147,7 @@ def skip_wakes(wake_state: WakeState, why: Skip, count: int, rules: Rules, now: 
 def withdraw_prompt(wake_state: WakeState, why: str) -> Change:
     """Take a waiting prompt out of the outbox. A client that already has the prompt may submit it and report so."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
-        return unchanged(wake_state)
+        return change_nothing(wake_state)
     return replace(wake_state, prompt=None), (Entry("wake", f"withdrawn: {why}"),)
 
 
@@ -163,7 +163,7 @@ def restart_interval(wake_state: WakeState, now: Instant) -> Change:
 def recompose_prompt(wake_state: WakeState, prompt: Prompt) -> Change:
     """Replace the text of the waiting prompt with a newer one."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
-        return unchanged(wake_state)
+        return change_nothing(wake_state)
     fresh = wake_state.prompt.replace(text=prompt.text, facts=prompt.facts, composed=prompt.composed)
     return replace(wake_state, prompt=fresh), ()
 
@@ -171,7 +171,7 @@ def recompose_prompt(wake_state: WakeState, prompt: Prompt) -> Change:
 def offer_prompt(wake_state: WakeState, now: datetime) -> Change:
     """Hand the prompt to a client, once."""
     if wake_state.prompt is None or wake_state.prompt.offered is not None:
-        return unchanged(wake_state)
+        return change_nothing(wake_state)
     return replace(wake_state, prompt=wake_state.prompt.replace(offered=now)), ()
 
 
@@ -192,12 +192,12 @@ def expire_lost(wake_state: WakeState, now: Instant) -> Change:
     prompt = wake_state.prompt
     if prompt is not None and prompt.offered is not None and prompt.offered > now.wall:
         return replace(wake_state, prompt=prompt.replace(offered=now.wall)), ()
-    return unchanged(wake_state)
+    return change_nothing(wake_state)
 
 
 def tidy_outbox(wake_state: WakeState, rules: Rules, now: Instant, *, is_idle: bool) -> Change:
     """Expire a lost prompt of an idle session, then withdraw one that may no longer be delivered."""
-    after, entries = expire_lost(wake_state, now) if is_idle else unchanged(wake_state)
+    after, entries = expire_lost(wake_state, now) if is_idle else change_nothing(wake_state)
     status = wake_status(after.cadence, rules)
     if status is WakeStatus.ON:
         return after, entries
@@ -209,7 +209,7 @@ def record_outcome(wake_state: WakeState, prompt_id: str, outcome: Outcome, now:
     """Record the outcome of a prompt. An outcome of a prompt not handed out, or already reported, changes nothing."""
     prompt = wake_state.prompt
     if prompt is None or prompt.id != prompt_id or prompt.offered is None:
-        return unchanged(wake_state)
+        return change_nothing(wake_state)
     match outcome:
         case "submitted":
             return _record_submitted(wake_state, prompt, now)

@@ -8,11 +8,11 @@ from brief.core.model.brief import Brief
 from brief.core.notices.alerts_block import render_block
 from brief.core.notices.notice import Kind
 from brief.core.notices.visibility import Shown
-from brief.core.sessions.start_text import beside
-from brief.core.text.budget import narrowed
-from brief.core.text.fit_prompt import fitted_prompt, shortened
-from brief.core.text.prompt import prompt
-from brief.core.text.sanitize import often
+from brief.core.sessions.start_text import without_shown_above
+from brief.core.text.budget import narrow_to
+from brief.core.text.fit_prompt import fit_prompt, shorten
+from brief.core.text.prompt import render_prompt
+from brief.core.text.sanitize import every
 from brief.core.text.size import size_in_bytes
 
 MOST_BYTES = 1_500
@@ -39,7 +39,7 @@ def wake_text(brief: Brief, shown: Sequence[Shown], follow_ups: Collection[str] 
     Clients attach nothing to such a prompt, so it holds by itself what the session must respect. `follow_ups` are the lines
     of the session's follow-ups. If the text contains one of them, it asks the session to resume.
     """
-    first = FIRST.format(often=often(brief.interval_minutes))
+    first = FIRST.format(often=every(brief.interval_minutes))
     binding = [one for one in shown if _is_binding(one)]
     room = MOST_BYTES - size_in_bytes(first)
     resuming = _fit_follow_up(brief, binding, room - size_in_bytes(RESUME), follow_ups) if follow_ups else None
@@ -50,7 +50,7 @@ def wake_text(brief: Brief, shown: Sequence[Shown], follow_ups: Collection[str] 
 
 def _alerts_and_brief(brief: Brief, binding: Sequence[Shown], room: int) -> str:
     alerts = _fit_alerts(binding, _MOST_ALERTS)
-    return alerts + fitted_prompt(beside(alerts, brief), room - size_in_bytes(alerts), size_in_bytes)
+    return alerts + fit_prompt(without_shown_above(alerts, brief), room - size_in_bytes(alerts), size_in_bytes)
 
 
 def _fit_follow_up(brief: Brief, binding: Sequence[Shown], room: int, follow_ups: Collection[str]) -> str | None:
@@ -61,8 +61,8 @@ def _fit_follow_up(brief: Brief, binding: Sequence[Shown], room: int, follow_ups
     text = _alerts_and_brief(brief, binding, room)
     if not _contains_any(text, follow_ups):
         alerts = _fit_alerts(binding, _MOST_BESIDE_FOLLOW_UP)
-        state = prompt(narrowed(beside(alerts, brief), ("state",)))
-        text = alerts + shortened(state, room - size_in_bytes(alerts), size_in_bytes)
+        state = render_prompt(narrow_to(without_shown_above(alerts, brief), ("state",)))
+        text = alerts + shorten(state, room - size_in_bytes(alerts), size_in_bytes)
     return text if _contains_any(text, follow_ups) else None
 
 

@@ -77,7 +77,9 @@ def load(text: str | bytes, *, limit: int = LIMIT) -> Any:
     document = decode(text, limit=limit)
     found = _UNPRINTABLE.search(document)
     if found:
-        raise _error(*_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it")
+        raise _make_error(
+            *_place(document, found.start()), f"U+{ord(found.group()):04X} is not allowed in YAML; remove it"
+        )
     import yaml  # noqa: PLC0415 - slow to load, and many repositories have no file to read
 
     loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -96,7 +98,7 @@ def decode(text: str | bytes, *, limit: int) -> str:
         decoded = raw.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError as fault:
         place = _place(raw[: fault.start].decode(), fault.start)
-        raise _error(*place, f"byte 0x{raw[fault.start]:02x} is not UTF-8; save the file as UTF-8") from fault
+        raise _make_error(*place, f"byte 0x{raw[fault.start]:02x} is not UTF-8; save the file as UTF-8") from fault
     return decoded.removeprefix("\ufeff")
 
 
@@ -151,7 +153,7 @@ class _Builder:
             _refuse_at(event.start_mark, "a second document begins here and only one is read; remove it")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        value = _value(event)
+        value = _read_value(event)
         nodes = 1 + len(event.value) // _CHARACTERS_A_NODE
         self._count(nodes, event.start_mark)
         if event.anchor:
@@ -240,24 +242,24 @@ class _Builder:
 # ---------------------------------------------------------------- scalars
 
 
-def _value(event: yaml.ScalarEvent) -> Any:
+def _read_value(event: yaml.ScalarEvent) -> Any:
     if event.tag is not None:
-        return _tagged(event)
-    return _plain(event.value, event.start_mark) if event.implicit[0] else event.value
+        return _read_tagged(event)
+    return _read_plain(event.value, event.start_mark) if event.implicit[0] else event.value
 
 
-def _plain(text: str, mark: _Mark) -> Any:
+def _read_plain(text: str, mark: _Mark) -> Any:
     """The value of an unquoted word in the core schema."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
         return text
     if _INTEGER.fullmatch(text):
-        return _integer(text, mark)
-    return _float(text, mark) if _FLOAT.fullmatch(text) else text
+        return _read_integer(text, mark)
+    return _read_float(text, mark) if _FLOAT.fullmatch(text) else text
 
 
-def _integer(text: str, mark: _Mark) -> int:
+def _read_integer(text: str, mark: _Mark) -> int:
     base = _BASES.get(text[:2])
     digits = text[2:] if base else text
     number = int(digits, base or 10) if len(digits) <= _MOST_DIGITS else _INTEGERS.stop
@@ -266,7 +268,7 @@ def _integer(text: str, mark: _Mark) -> int:
     return number
 
 
-def _float(text: str, mark: _Mark) -> float:
+def _read_float(text: str, mark: _Mark) -> float:
     if text[-1] in "fFnN":
         return float(text.replace(".", "", 1))
     number = float(text)
@@ -275,14 +277,14 @@ def _float(text: str, mark: _Mark) -> float:
     return number
 
 
-def _tagged(event: yaml.ScalarEvent) -> Any:
+def _read_tagged(event: yaml.ScalarEvent) -> Any:
     """The value of a scalar with a tag of the core schema, which must match its spelling."""
     kind = (event.tag or "").removeprefix(_CORE)
     if kind in ("!", "str"):
         return event.value
     if kind not in _TAGGED:
         _refuse_tag(event)
-    value = _plain(event.value, event.start_mark)
+    value = _read_plain(event.value, event.start_mark)
     if type(value) not in _TAGGED[kind]:
         _refuse_at(
             event.start_mark, f'"{clean(event.value, 60)}" is not a !!{kind}; remove the tag, or correct the value'
@@ -293,12 +295,12 @@ def _tagged(event: yaml.ScalarEvent) -> Any:
 # ---------------------------------------------------------------- errors
 
 
-def _error(line: int, column: int, what: str) -> DocumentError:
+def _make_error(line: int, column: int, what: str) -> DocumentError:
     return DocumentError(f"line {line}, column {column}: {what}", line, column)
 
 
 def _refuse_at(mark: _Mark, what: str) -> NoReturn:
-    raise _error(mark.line + 1, mark.column + 1, what)
+    raise _make_error(mark.line + 1, mark.column + 1, what)
 
 
 def _refuse_tag(event: yaml.ScalarEvent | yaml.MappingStartEvent | yaml.SequenceStartEvent) -> NoReturn:
@@ -319,7 +321,7 @@ def _syntax_error(fault: Exception, document: str) -> DocumentError:
         problem += f" {getattr(fault, 'context', '')} begun on line {begun.line + 1}"
     advice = next((advice for words, advice in _ADVICE if words in problem), "correct it")
     what = f'"{clean(lines[mark.line], 60)}" cannot be read ({clean(problem)}); {advice}'
-    return _error(mark.line + 1, mark.column + 1, what)
+    return _make_error(mark.line + 1, mark.column + 1, what)
 
 
 def _place(text: str, at: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from brief.core.model.errors import DocumentError
-from brief.core.text.sanitize import wire
+from brief.core.text.sanitize import to_wire
 from brief.core.yaml import reader
 
 _NOT_FINITE = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
@@ -26,7 +26,7 @@ def spell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(wire(str(value)))  # YAML cannot represent a stray byte from a command line
+        return _write_text(to_wire(str(value)))  # YAML cannot represent a stray byte from a command line
     if isinstance(value, date):
         return spell_when(value)
     if isinstance(value, int | float):
@@ -40,7 +40,7 @@ def spell(value: Any) -> str:
 
 def spell_key(key: str) -> str:
     """Write a key, in quotes if the loader would otherwise read it differently."""
-    return key if key.isprintable() and _reads(f"- {key}: 0\n- {{{key}: 0}}\n", [{key: 0}] * 2) else _quoted(key)
+    return key if key.isprintable() and _reads_as(f"- {key}: 0\n- {{{key}: 0}}\n", [{key: 0}] * 2) else _quote(key)
 
 
 def spell_when(when: date) -> str:
@@ -53,22 +53,22 @@ def spell_when(when: date) -> str:
     return when.isoformat(" ", "minutes" if whole else "auto")
 
 
-def _text(text: str) -> str:
-    return text if text.isprintable() and _reads(f"- {text}\n- [{text}]\n", [text, [text]]) else _quoted(text)
+def _write_text(text: str) -> str:
+    return text if text.isprintable() and _reads_as(f"- {text}\n- [{text}]\n", [text, [text]]) else _quote(text)
 
 
-def _reads(document: str, meant: object) -> bool:
+def _reads_as(document: str, meant: object) -> bool:
     try:
         return bool(reader.load(document) == meant)
     except DocumentError:
         return False
 
 
-def _quoted(text: str) -> str:
-    return '"' + "".join(map(_escaped, text)) + '"'
+def _quote(text: str) -> str:
+    return '"' + "".join(map(_escape, text)) + '"'
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in '"\\':
         return "\\" + char
     return char if char.isprintable() else f"\\U{ord(char):08x}"
@@ -88,17 +88,17 @@ class Layout(Struct, frozen=True):
     values: Mapping[str, tuple[int, int]]
 
 
-def layout(document: str) -> Layout:
+def find_layout(document: str) -> Layout:
     """Find the layout of a document that the strict loader reads as a mapping."""
     import yaml as pyyaml  # noqa: PLC0415 - slow to load, and only needed to change a file
 
     loader: type[Any] = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
     events = pyyaml.parse(document, Loader=loader)
     top: Any = next(event for event in events if isinstance(event, pyyaml.MappingStartEvent))
-    return Layout(top.start_mark.index, bool(top.flow_style), dict(_values(events)))
+    return Layout(top.start_mark.index, bool(top.flow_style), dict(_find_values(events)))
 
 
-def _values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
+def _find_values(events: Iterator[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
     """The key and span of each value, from the events after the start of the top mapping."""
     for key in events:
         if type(key).__name__ == "MappingEndEvent":

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from brief.core.model.errors import MajordomusError
 from brief.core.wakes.rules import NOTHING, QueueWake, Rules, decide_wake, time_left
-from brief.core.wakes.state import Entry, Prompt, WakeState, restart_interval, run_schedule, unchanged
+from brief.core.wakes.state import Entry, Prompt, WakeState, change_nothing, restart_interval, run_schedule
 from brief.handlers.waking import compose_wake, rules_in, uncomposed_wake, why_untrusted
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.service import RepositoryService
@@ -128,7 +128,7 @@ class Schedule:
         wake_state = wake_states.get(session)
         if wake_state is not None and wake_state.anchor.steady is not None:
             return wake_state
-        return self._wakes.change(session, self._service.now(), unchanged)[0]
+        return self._wakes.change(session, self._service.now(), change_nothing)[0]
 
     def _list_rules(self) -> dict[str, Rules]:
         """The rules of every open session, except those whose checkout cannot be accessed."""

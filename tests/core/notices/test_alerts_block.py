@@ -11,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.model.errors import DocumentError
-from brief.core.notices.alerts_block import MOST, OPENING, SEE, body_of, fit_notices, render_block, size, without_seen
+from brief.core.notices.alerts_block import (
+    MOST,
+    OPENING,
+    SEE,
+    body_of,
+    count_characters,
+    fit_notices,
+    render_block,
+    without_seen,
+)
 from brief.core.notices.notice import Notice, parse
-from brief.core.notices.relevance import Focus, Truth, applies
-from brief.core.notices.visibility import Shown, decide_visibility, order
+from brief.core.notices.relevance import Focus, Truth, evaluate_rule
+from brief.core.notices.visibility import Shown, decide_visibility, order_shown
 from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, notice, shown
 
@@ -34,7 +43,7 @@ def well_formed(text: str, budget: int) -> bool:
     inside = "\n".join(lines[2:-2])
     return not text or (
         framed
-        and size(lines) == size([text[:-1]]) <= min(budget, MOST)
+        and count_characters(lines) == count_characters([text[:-1]]) <= min(budget, MOST)
         and all(line.startswith(("- ", "> ")) for line in lines[2:-2])
         and not re.search(
             r"\[ ?/|\[alerts|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", inside, re.IGNORECASE
@@ -150,7 +159,7 @@ def test_t11_a_rule_chooses_the_sessions() -> None:
     made = [notice("ruled", applies_when='component == "koda"'), notice("broken", applies_when="component === (")]
     for component, expected in (("koda", ["broken", "ruled"]), ("kdb", ["broken"]), (None, ["broken", "ruled"])):
         focus = Focus(component=component)
-        concerns = [each for each in made if applies(each.applies_when, focus) is not Truth.NO]
+        concerns = [each for each in made if evaluate_rule(each.applies_when, focus) is not Truth.NO]
         assert slugs(said(*concerns)) == expected
 
 
@@ -279,7 +288,7 @@ def test_a_block_costs_little() -> None:
         for at in range(count)
     ]
     full = sum(
-        size([*each.title.splitlines(), *body_of(each_shown)])
+        count_characters([*each.title.splitlines(), *body_of(each_shown)])
         for each, each_shown in zip(made, shown(*made), strict=True)
     )
     text = said(*made)
@@ -347,5 +356,5 @@ def test_any_bytes_in_any_file_never_break_the_block(
     for content, slug in files:
         with suppress(DocumentError):
             verdicts.append(decide_visibility(parse(content, slug), now, ZoneInfo(zone)))
-    visible = sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order)
+    visible = sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order_shown)
     assert well_formed(render_block(visible, budget), budget)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.days import EARLIEST, LATEST, instant, local_day, until
+from brief.core.notices.days import EARLIEST, LATEST, begin_of, local_day, until
 from brief.core.notices.notice import When
 from notice_helpers import ZONES
 
@@ -33,7 +33,7 @@ EVERY_ZONE = (*ZONES, "America/Sao_Paulo", "America/Havana", "America/St_Johns",
 )
 def test_a_day_begins_at_its_first_midnight(day: str, zone: str, begins: str) -> None:
     """The day begins when the zone's clocks first show it, also where midnight is skipped or comes twice."""
-    moment = instant(date.fromisoformat(day), ZoneInfo(zone))
+    moment = begin_of(date.fromisoformat(day), ZoneInfo(zone))
     assert moment == datetime.fromisoformat(begins).replace(tzinfo=UTC)
 
 
@@ -41,7 +41,7 @@ def test_a_day_begins_at_its_first_midnight(day: str, zone: str, begins: str) ->
 def test_a_day_has_the_hours_it_has(day: str, hours: int) -> None:
     """On the days of a clock change a day ends 23 or 25 hours after it begins."""
     prague, begun = ZoneInfo("Europe/Prague"), date.fromisoformat(day)
-    assert instant(begun + timedelta(days=1), prague) - instant(begun, prague) == timedelta(hours=hours)
+    assert begin_of(begun + timedelta(days=1), prague) - begin_of(begun, prague) == timedelta(hours=hours)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_day_has_the_hours_it_has(day: str, hours: int) -> None:
 def test_a_moment_is_local_unless_it_has_an_offset(spelled: str, moment: str) -> None:
     """A moment without an offset is one of the zone's clocks, one with an offset is its own."""
     expected = datetime.fromisoformat(moment).replace(tzinfo=UTC)
-    assert instant(datetime.fromisoformat(spelled), ZoneInfo("Europe/Prague")) == expected
+    assert begin_of(datetime.fromisoformat(spelled), ZoneInfo("Europe/Prague")) == expected
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("when", [date.min, date.max, datetime.min, datetime.max])  # noqa: DTZ901  # they have no zone
 def test_the_ends_of_the_calendar_are_held(when: When, zone: str) -> None:
     """The first and the last day that can be written are moments everywhere, and moments have a day everywhere."""
-    assert EARLIEST <= instant(when, ZoneInfo(zone)) <= LATEST
+    assert EARLIEST <= begin_of(when, ZoneInfo(zone)) <= LATEST
     assert local_day(EARLIEST, ZoneInfo(zone)).year == 1
     assert local_day(LATEST, ZoneInfo(zone)).year == 9999
 
@@ -72,7 +72,7 @@ def test_the_ends_of_the_calendar_are_held(when: When, zone: str) -> None:
 def test_nothing_before_its_beginning_is_the_day(day: date, zone: str) -> None:
     """The moment before a day begins belongs to an earlier day, and the beginning to the day, or a later one if skipped."""
     place = ZoneInfo(zone)
-    begins = instant(day, place)
+    begins = begin_of(day, place)
     assert local_day(begins - timedelta(microseconds=1), place) < day <= local_day(begins, place)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brief.core.model.errors import DocumentError
 from brief.core.notices.notice import front_matter, parse
-from brief.core.notices.notice_text import changed, written
+from brief.core.notices.notice_text import change_fields, render_notice
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -18,14 +18,14 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 )
 def test_what_is_written_is_read_back(fields: dict[str, Any], body: str) -> None:
     """Fields keep their values and their order, and no character of the body is lost."""
-    read, rest = front_matter(written(fields, body).encode())
+    read, rest = front_matter(render_notice(fields, body).encode())
     assert (list(read.items()), rest) == (list(fields.items()), body)
 
 
 def test_a_field_that_is_none_is_left_out() -> None:
     """A notice says what it has; one that has nothing is a notice still."""
-    assert written({"kind": "lock", "expires": None}, "body") == "---\nkind: lock\n---\nbody"
-    assert parse(written({"kind": None}, "body"), "slug").body == "body"
+    assert render_notice({"kind": "lock", "expires": None}, "body") == "---\nkind: lock\n---\nbody"
+    assert parse(render_notice({"kind": None}, "body"), "slug").body == "body"
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_a_field_that_is_none_is_left_out() -> None:
 )
 def test_only_the_value_changes(before: str, after: str) -> None:
     """Comments, order, quotes of other values, line ends, byte order mark and body stay, byte for byte."""
-    assert changed(before.encode(), {"status": "done"}).decode() == after
+    assert change_fields(before.encode(), {"status": "done"}).decode() == after
 
 
 def test_several_fields_change_at_once() -> None:
     """Each finds its place after the one before it has moved the text."""
     text = b"---\nfires_on: 2026-10-11\nrecurring: daily\n---\n"
-    after = changed(text, {"fires_on": "2026-10-12", "recurs_day": 31})
+    after = change_fields(text, {"fires_on": "2026-10-12", "recurs_day": 31})
     assert after == b"---\nfires_on: 2026-10-12\nrecurring: daily\nrecurs_day: 31\n---\n"
 
 
@@ -78,20 +78,20 @@ def test_what_cannot_be_changed_in_place_is_refused(text: str) -> None:
     with pytest.raises(
         DocumentError, match="status cannot be set because of how the front matter is written; set it by hand"
     ):
-        changed(text.encode(), {"status": "done"})
+        change_fields(text.encode(), {"status": "done"})
 
 
 def test_what_is_no_notice_is_refused() -> None:
     """The sentence is that of the strict reader."""
     with pytest.raises(DocumentError, match="there is no front matter"):
-        changed(b"status: active\n", {"status": "done"})
+        change_fields(b"status: active\n", {"status": "done"})
 
 
 @given(st.binary())
 def test_no_bytes_break_a_change(raw: bytes) -> None:
     """A file is changed or refused with a sentence, whatever is in it."""
     try:
-        after = changed(b"---\n" + raw + b"\n---\n" + raw, {"status": "done"})
+        after = change_fields(b"---\n" + raw + b"\n---\n" + raw, {"status": "done"})
     except DocumentError:
         return
     assert front_matter(after)[0]["status"] == "done"

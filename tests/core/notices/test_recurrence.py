@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.days import instant, local_day
+from brief.core.notices.days import begin_of, local_day
 from brief.core.notices.notice import Notice, Recurring, When
-from brief.core.notices.recurrence import Moved, anchor_day, first_due, moved, next_occurrence, occurrence
+from brief.core.notices.recurrence import Moved, anchor_day, first_due, next_after_done, next_occurrence, occurrence
 from notice_helpers import ZONES, at, notice
 
 PRAGUE = ZoneInfo("Europe/Prague")
@@ -24,7 +24,7 @@ def series(first: When, recurring: str, count: int) -> list[str]:
 
 def done(made: Notice, local: str) -> Moved | None:
     """Where a notice goes that is done when the clocks of Prague show `local`."""
-    return moved(made, at(local, "Europe/Prague"), PRAGUE)
+    return next_after_done(made, at(local, "Europe/Prague"), PRAGUE)
 
 
 def done_every_time(first: str, recurring: str, times: int) -> list[str]:
@@ -146,9 +146,9 @@ def test_the_next_occurrence_is_the_first_one_later(
         assert first.year > 9990
         return
     assert type(found) is type(first)
-    assert instant(found, zone) > moment
-    if instant(first, zone) <= moment:
+    assert begin_of(found, zone) > moment
+    if begin_of(first, zone) <= moment:
         span = {Recurring.DAILY: 2, Recurring.WEEKDAYS: 4, Recurring.WEEKLY: 8, Recurring.MONTHLY: 32}.get(
             recurring, 367
         )
-        assert local_day(instant(found, zone), zone) - local_day(moment, zone) <= timedelta(days=span)
+        assert local_day(begin_of(found, zone), zone) - local_day(moment, zone) <= timedelta(days=span)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.notices.relevance import DEPTH, LENGTH, Focus, Truth, applies, fault
+from brief.core.notices.relevance import DEPTH, LENGTH, Focus, Truth, evaluate_rule, find_fault
 
 KODA = Focus(component="koda", repo="shop", branch="fix/login", paths=("src/a.py", "docs"), agent="claude-code")
 KDB = Focus(component="kdb", repo="shop", branch="main", paths=(), agent="other")
@@ -14,12 +14,12 @@ NOTHING = Focus()
 def test_t11_a_rule_is_for_its_component() -> None:
     """T11: focus koda is shown, kdb is not, and where there is no focus or the rule is broken nobody knows."""
     rule = 'component == "koda"'
-    assert applies(rule, KODA) is Truth.YES
-    assert applies(rule, KDB) is Truth.NO
-    assert applies(rule, NOTHING) is Truth.UNKNOWN
-    assert applies("component === (", KDB) is Truth.UNKNOWN
-    assert fault(rule) is None
-    assert fault("component === (") == (
+    assert evaluate_rule(rule, KODA) is Truth.YES
+    assert evaluate_rule(rule, KDB) is Truth.NO
+    assert evaluate_rule(rule, NOTHING) is Truth.UNKNOWN
+    assert evaluate_rule("component === (", KDB) is Truth.UNKNOWN
+    assert find_fault(rule) is None
+    assert find_fault("component === (") == (
         'applies_when: the rule has an unexpected "=" at column 13; until it is corrected, the notice is shown to all'
     )
 
@@ -27,8 +27,8 @@ def test_t11_a_rule_is_for_its_component() -> None:
 @pytest.mark.parametrize("rule", [None, "", " \n"])
 def test_no_rule_is_for_all(rule: str | None) -> None:
     """A notice without a rule concerns every session."""
-    assert applies(rule, NOTHING) is Truth.YES
-    assert fault(rule) is None
+    assert evaluate_rule(rule, NOTHING) is Truth.YES
+    assert find_fault(rule) is None
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_no_rule_is_for_all(rule: str | None) -> None:
 )
 def test_a_rule_has_three_answers(rule: str, koda: str, kdb: str, nothing: str) -> None:
     """Each operator answers yes, no, or unknown where the focus is; what is unknown stays so under `!`."""
-    assert [applies(rule, focus) for focus in (KODA, KDB, NOTHING)] == [koda, kdb, nothing]
-    assert fault(rule) is None
+    assert [evaluate_rule(rule, focus) for focus in (KODA, KDB, NOTHING)] == [koda, kdb, nothing]
+    assert find_fault(rule) is None
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_a_rule_has_three_answers(rule: str, koda: str, kdb: str, nothing: str) 
 )
 def test_a_broken_rule_is_told_and_unknown(rule: str, words: str) -> None:
     """What cannot be understood hides a notice from nobody, and a sentence says where and what is wrong."""
-    assert words in str(fault(rule))
-    assert {applies(rule, focus) for focus in (KODA, KDB, NOTHING)} == {Truth.UNKNOWN}
+    assert words in str(find_fault(rule))
+    assert {evaluate_rule(rule, focus) for focus in (KODA, KDB, NOTHING)} == {Truth.UNKNOWN}
 
 
 def test_a_long_chain_is_no_depth() -> None:
     """A rule may have as many alternatives as fit into its length."""
-    assert applies(" || ".join(["repo == 'x'"] * 60), KODA) is Truth.NO
+    assert evaluate_rule(" || ".join(["repo == 'x'"] * 60), KODA) is Truth.NO
 
 
 _PIECES = [
@@ -137,14 +137,14 @@ _PIECES = [
 @given(st.text(max_size=60) | st.lists(st.sampled_from(_PIECES), max_size=25).map(" ".join))
 def test_any_text_is_a_rule_or_a_fault(rule: str) -> None:
     """Any text at all is judged, and where nothing is known it is never judged to hide a notice it was not made to."""
-    assert applies(rule, KODA) in Truth
-    if fault(rule):
-        assert applies(rule, KODA) is applies(rule, NOTHING) is Truth.UNKNOWN
+    assert evaluate_rule(rule, KODA) in Truth
+    if find_fault(rule):
+        assert evaluate_rule(rule, KODA) is evaluate_rule(rule, NOTHING) is Truth.UNKNOWN
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=15).map(" ".join))
 def test_to_know_more_never_turns_an_answer_round(rule: str) -> None:
     """What is yes or no with a focus of which nothing is known stays so with any focus."""
-    answer = applies(rule, NOTHING)
+    answer = evaluate_rule(rule, NOTHING)
     if answer is not Truth.UNKNOWN:
-        assert applies(rule, KODA) is applies(rule, KDB) is answer
+        assert evaluate_rule(rule, KODA) is evaluate_rule(rule, KDB) is answer

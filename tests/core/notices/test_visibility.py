@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.notices.notice import Kind, Recurring, Severity
-from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, is_held, order
+from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibility, is_held, order_shown
 from brief.core.sessions.life import Life
 from notice_helpers import SESSION, ZONES, at, countdown, judged, notice, shown
 
@@ -48,8 +48,8 @@ def test_t3_higher_priority_comes_first(zone: str) -> None:
         notice("longer-overdue", fires_on="2026-10-08", expires="2026-10-30"),
         notice("z-high", priority=10),
     ]
-    order_shown = [each.notice.slug for each in shown(*made, zone=zone)]
-    assert order_shown == ["z-high", "longer-overdue", "overdue", "last-day", "today", "week", "a", "b", "a-low"]
+    order = [each.notice.slug for each in shown(*made, zone=zone)]
+    assert order == ["z-high", "longer-overdue", "overdue", "last-day", "today", "week", "a", "b", "a-low"]
 
 
 @everywhere
@@ -208,7 +208,7 @@ def test_every_notice_has_a_verdict(made: object, now: datetime, zone: str, owne
     verdict = decide_visibility(made, now, ZoneInfo(zone), owner)  # type: ignore[arg-type]  # hypothesis builds a Notice
     if isinstance(verdict, Shown):
         assert (verdict.countdown is None) is (verdict.urgency is None)
-        assert order(verdict)
+        assert order_shown(verdict)
     else:
         assert verdict.reason
 

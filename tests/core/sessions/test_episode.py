@@ -12,10 +12,10 @@ from brief.core.sessions.episode import (
     KnownEpisode,
     Process,
     best_known,
-    checked_id,
-    checked_provider,
+    check_id,
+    check_provider,
+    choose_meant,
     is_of_another,
-    meant,
     worth_storing,
 )
 from samples import NOW, ago, episode
@@ -26,28 +26,28 @@ ONE, TWO = episode("one"), episode("two")
 @pytest.mark.parametrize("text", ["a", "0", "3f2b6c1e-7d0a-4c8e-9b1f-2a5d8e6c4b70", "A.b_c:d-e", "x" * 128])
 def test_an_id_is_taken_as_given(text: str) -> None:
     """A UUID, and any short text of letters, digits and `. _ : -`, is an id."""
-    assert checked_id(text) == text
+    assert check_id(text) == text
 
 
 @pytest.mark.parametrize("text", ["", " a", "-a", ".a", "a b", "a/b", "a\n", "é", "a\0", "x" * 129, "\x1b[31m", "٣"])
 def test_what_could_mislead_is_no_id(text: str) -> None:
     """Blank, long, with a path or a control in it, or beginning like an option: refused in a sentence on one line."""
     with pytest.raises(UsageError, match="is not an episode id; give up to 128") as caught:
-        checked_id(text)
+        check_id(text)
     assert caught.value.sentence.isprintable()
 
 
 @pytest.mark.parametrize("text", ["claude-code", "codex", "unknown", "a" * 40, "7"])
 def test_a_provider_is_taken_as_given(text: str) -> None:
     """A short name in lower case is a provider's."""
-    assert checked_provider(text) == text
+    assert check_provider(text) == text
 
 
 @pytest.mark.parametrize("text", ["", "Claude", "claude code", "-x", "a" * 41, "x\n", "ž"])
 def test_what_is_no_name_is_no_provider(text: str) -> None:
     """Anything else is refused with an example."""
     with pytest.raises(UsageError, match="such as claude-code"):
-        checked_provider(text)
+        check_provider(text)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_is_no_name_is_no_provider(text: str) -> None:
 )
 def test_which_episode_a_call_means(session: str | None, here: tuple[()], which: str | None) -> None:
     """The one it names; else the only one that is open here; with none or several, nobody guesses."""
-    assert meant(session, here) == which
+    assert choose_meant(session, here) == which
 
 
 def test_an_unheard_episode_is_in_no_known_state() -> None:

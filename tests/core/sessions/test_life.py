@@ -13,10 +13,10 @@ from brief.core.sessions.life import (
     SILENT_AFTER,
     UNHEARD,
     Life,
-    ending,
     in_order,
     is_silent,
     session_life,
+    why_ended,
 )
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_silent_after_three_looks(heard: datetime, watched: datetime, silent: bo
 def test_ending(process: Life, is_removed: bool) -> None:
     """An episode ends with its process, or with its checkout where no process of it is known to live."""
     ended = {Life.GONE: PROCESS_ENDED, Life.ALIVE: None, Life.UNKNOWN: CHECKOUT_REMOVED if is_removed else None}
-    assert ending(episode(), process, NOW, is_removed=is_removed, is_silent=True) == ended[process]
+    assert why_ended(episode(), process, NOW, is_removed=is_removed, is_silent=True) == ended[process]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_ending(process: Life, is_removed: bool) -> None:
 def test_unheard(process: Process | None, days: float, is_silent: bool, reason: str | None) -> None:
     """One that never had a process of ours ends after seven days of silence, which this server must have heard too."""
     quiet = episode(process=process, heard=NOW - timedelta(days=days))
-    assert ending(quiet, Life.UNKNOWN, NOW, is_removed=False, is_silent=is_silent) == reason
+    assert why_ended(quiet, Life.UNKNOWN, NOW, is_removed=False, is_silent=is_silent) == reason
 
 
 def test_waiting_comes_first() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from brief.core.model.section_data import EpisodeState, Liveness
 from brief.core.sessions.episode import Ended, Episode, KnownEpisode
-from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, deepest, peers, without_ended
+from brief.core.sessions.presence import Seen, SeenByCheckout, SeenSession, find_deepest, merge_peers, without_ended
 from brief.core.sessions.task import Task
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -44,7 +44,7 @@ def test_state_of_one_that_is_both(
 ) -> None:
     """One session is one peer: as it was registered, with the recorded state only where the server knows none."""
     by_checkout: SeenByCheckout = {"/elsewhere": (seen("a", recorded),)} if recorded else {}
-    (peer,) = peers([known("a", state, liveness)], {}, by_checkout, {})
+    (peer,) = merge_peers([known("a", state, liveness)], {}, by_checkout, {})
     assert (peer.state, peer.source, peer.checkout, peer.provider, peer.liveness) == (
         told,
         "registered",
@@ -56,13 +56,13 @@ def test_state_of_one_that_is_both(
 
 def test_state_from_one_outside() -> None:
     """A registered session that went elsewhere still lends its state; one that is only seen there is no peer here."""
-    (peer,) = peers([known("a", IDLE, "unheard")], {}, {None: (seen("a", BUSY), seen("b", BUSY))}, {})
+    (peer,) = merge_peers([known("a", IDLE, "unheard")], {}, {None: (seen("a", BUSY), seen("b", BUSY))}, {})
     assert (peer.episode, peer.state) == ("a", BUSY)
 
 
 def test_seen_alone() -> None:
     """A session that is only seen is a peer of the checkout it stands in, with its branch, never heard."""
-    (peer,) = peers([], {}, {"/r": (seen("a", BUSY),)}, {"/r": "topic"})
+    (peer,) = merge_peers([], {}, {"/r": (seen("a", BUSY),)}, {"/r": "topic"})
     assert (peer.source, peer.checkout, peer.branch, peer.heard, peer.liveness, peer.task) == (
         "seen",
         "/r",
@@ -75,7 +75,7 @@ def test_seen_alone() -> None:
 
 def test_order() -> None:
     """Whoever waits for a human is first, from either source, then the longest here."""
-    listed = peers(
+    listed = merge_peers(
         [known("old", BUSY, "heard"), known("mine", WAITING, "heard", 9)],
         {"old": Task(episode="old", title="login", since=NOW)},
         {"/r": (seen("wait", WAITING, 5), seen("young", IDLE, 20))},
@@ -100,13 +100,13 @@ def test_order() -> None:
 )
 def test_deepest(folder: str, root: str | None) -> None:
     """A folder lies in the deepest root that holds it by whole components."""
-    assert deepest(folder, {"/r": "outer", "/r/wt/a": "inner"}) == root
+    assert find_deepest(folder, {"/r": "outer", "/r/wt/a": "inner"}) == root
 
 
 def test_deepest_of_the_root_folder() -> None:
     """Where the root of the file system is a checkout, everything lies in it."""
-    assert deepest("/a/b", {"/": "all"}) == "all"
-    assert deepest("/", {"/": "all"}) == "all"
+    assert find_deepest("/a/b", {"/": "all"}) == "all"
+    assert find_deepest("/", {"/": "all"}) == "all"
 
 
 def test_record_of_a_session_that_ended() -> None:

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from brief.compose import Frame, assemble, unread
+from brief.compose import Frame, assemble_brief, make_unread
 from brief.core.model.brief import SECTIONS, AlertsSection, AnsweredBy, Brief, PolicyInForce, Repository, Row, Status
 from brief.core.model.level import Level
 from brief.core.model.section_data import AlertsData, ShownNotice
@@ -39,7 +39,7 @@ def brief(
     data: AlertsData | None = None,
 ) -> Brief:
     """A brief in which nothing but the alerts was read, those with so many rows."""
-    sections = [unread(name, reason) for name in SECTIONS if name != "alerts"]
+    sections = [make_unread(name, reason) for name in SECTIONS if name != "alerts"]
     alerts = AlertsSection(
         status=Status.READ,
         headline=f"{rows} notices",
@@ -51,7 +51,7 @@ def brief(
     told = tuple(f"note {at} {text * 100}" for at in range(notes))
     none = PolicyInForce(source=PolicySource.DEFAULTS, path=None)
     frame = Frame(by, PLACE, interval_minutes=minutes, on_interval_reason="off", policy=none, notes=told)
-    return assemble((*sections, alerts), frame, NOW)
+    return assemble_brief((*sections, alerts), frame, NOW)
 
 
 def test_most_urgent_first() -> None:

@@ -12,8 +12,8 @@ from brief.core.sessions.task import (
     SCOPE_LIMIT,
     Task,
     believable_next,
-    checked_scope,
-    checked_text,
+    check_scope,
+    check_text,
     is_ageing,
 )
 from samples import NOW, ago
@@ -61,7 +61,7 @@ def test_an_ageing_next_action_tells_its_age(said: datetime | None, ageing: bool
 
 def test_a_title_is_kept_without_the_blanks_around_it() -> None:
     """What counts against the limit is what was said, not the line's end after it."""
-    assert checked_text("the title", f"  {'x' * 200}\n", 200) == "x" * 200
+    assert check_text("the title", f"  {'x' * 200}\n", 200) == "x" * 200
 
 
 @pytest.mark.parametrize(
@@ -70,23 +70,23 @@ def test_a_title_is_kept_without_the_blanks_around_it() -> None:
 def test_a_title_that_says_nothing_or_too_much_is_refused(text: str, told: str) -> None:
     """The sentence names what is meant, how long it is and how long it may be."""
     with pytest.raises(UsageError, match=f"the title .*{told}"):
-        checked_text("the title", text, 200)
+        check_text("the title", text, 200)
 
 
 def test_scope_names_each_path_once() -> None:
     """In the order given, also for as many as may be named."""
-    assert checked_scope(("b", "a", "b")) == ("b", "a")
-    assert len(checked_scope(tuple(map(str, range(SCOPE_LIMIT))))) == SCOPE_LIMIT
+    assert check_scope(("b", "a", "b")) == ("b", "a")
+    assert len(check_scope(tuple(map(str, range(SCOPE_LIMIT))))) == SCOPE_LIMIT
 
 
 @pytest.mark.parametrize("path", ["", "  ", "a\0b", "x" * (PATH_LIMIT + 1)])
 def test_what_is_no_path_is_no_scope(path: str) -> None:
     """A blank, a NUL or a text beyond the limit is refused."""
     with pytest.raises(UsageError, match="is not a path; give paths below the checkout"):
-        checked_scope(("a", path))
+        check_scope(("a", path))
 
 
 def test_a_scope_of_everything_is_refused() -> None:
     """More paths than can be read are refused, with a way out."""
     with pytest.raises(UsageError, match="51 paths; name at most 50: a folder covers its files"):
-        checked_scope(tuple(map(str, range(SCOPE_LIMIT + 1))))
+        check_scope(tuple(map(str, range(SCOPE_LIMIT + 1))))

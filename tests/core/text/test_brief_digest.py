@@ -20,7 +20,7 @@ from brief.core.model.section_data import (
     TaskFact,
 )
 from brief.core.model.wire import from_plain
-from brief.core.text.brief_digest import facts
+from brief.core.text.brief_digest import digest_facts
 from samples import NOW, ago, brief, rows, section
 
 
@@ -83,7 +83,7 @@ def state(title: str) -> Section:
 )
 def test_what_is_no_news(one: Section, other: Section) -> None:
     """What changes by itself or by the session's own doing is no new fact."""
-    assert facts(brief(one)) == facts(brief(other))
+    assert digest_facts(brief(one)) == digest_facts(brief(other))
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_what_is_no_news(one: Section, other: Section) -> None:
 )
 def test_what_is_news(one: Section, other: Section) -> None:
     """Another session, its task or claim, a branch, a lock, a notice, or a section that is read no more is one."""
-    assert facts(brief(one)) != facts(brief(other))
+    assert digest_facts(brief(one)) != digest_facts(brief(other))
 
 
 def test_notes_are_no_facts() -> None:
     """What the tool says of itself wakes nobody."""
-    assert facts(brief(notes=("schedule: 1 run made up, 2 skipped",))) == facts(brief())
+    assert digest_facts(brief(notes=("schedule: 1 run made up, 2 skipped",))) == digest_facts(brief())

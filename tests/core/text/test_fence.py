@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brief.core.text import fence
-from brief.core.text.fence import OPENINGS, defused
+from brief.core.text.fence import OPENINGS, defuse_text
 from brief.core.text.sanitize import clean, clean_block
 from brief.fastpath.sanitize import LESS
 
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 )
 def test_what_could_pass_for_another_voice_is_defused(text: str, shown: str) -> None:
     """A tag, a label, a speaker and our opening words are changed as little as makes them harmless."""
-    assert defused(text) == shown
+    assert defuse_text(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_could_pass_for_another_voice_is_defused(text: str, shown: str) -> 
 )
 def test_all_else_stays(text: str) -> None:
     """What notes and code are made of stays as it is."""
-    assert defused(text) == text
+    assert defuse_text(text) == text
 
 
 SHAPES = (
@@ -169,17 +169,17 @@ TEXTS = st.text() | st.text("[]/ alerts<>\\\u0430\u0301", max_size=60) | st.list
 @given(TEXTS)
 def test_nothing_of_such_a_shape_is_left(text: str) -> None:
     """Any text comes out without any of the shapes and no longer than it was, and once is enough; cleaned it has none either."""
-    once = defused(text)
+    once = defuse_text(text)
     for shown in (once, clean(text), *clean_block(text, 6, 200)):
         assert [shape.pattern for shape in SHAPES if shape.search(shown)] == []
-    assert defused(once) == once
+    assert defuse_text(once) == once
     assert len(once) <= len(text)
 
 
 @given(st.text(st.characters(codec="ascii", exclude_characters="<&[:"), max_size=60))
 def test_text_without_brackets_and_speakers_is_unchanged(text: str) -> None:
     """Nothing but what opens a tag, a label or a transcript is touched."""
-    assert defused(text) == text
+    assert defuse_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_text_without_brackets_and_speakers_is_unchanged(text: str) -> None:
 )
 def test_time_is_linear(piece: str) -> None:
     """Twice as much of anything takes no more than a few times the steps, counted, not timed."""
-    defused(piece)  # patterns are compiled when a text first needs them
+    defuse_text(piece)  # patterns are compiled when a text first needs them
     assert steps(piece * 400) < 4 * steps(piece * 200) + 200
 
 
@@ -200,11 +200,11 @@ def steps(text: str) -> int:
         lines += event == "line"
         return count
 
-    fence._defused.cache_clear()
+    fence._defuse_slowly.cache_clear()
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        defused(text)
+        defuse_text(text)
     finally:
         sys.settrace(before)
     return lines
@@ -252,7 +252,7 @@ def openings(draw: st.DrawFn) -> str:
 def test_no_spelling_of_a_tag_is_left(before: str, tag: str, after: str) -> None:
     """In any case, spacing, width or with hidden characters, no tag keeps its bracket, raw or cleaned."""
     text = f"{before} {tag} {after}"
-    assert tag not in defused(text)
+    assert tag not in defuse_text(text)
     assert not set(LESS) & set(clean(tag))
     assert not any(set(LESS) & set(line) for line in clean_block(tag, 6, 200))
     assert clean(clean(text)) == clean(text)
@@ -270,6 +270,6 @@ def test_no_spelling_of_our_opening_words_is_left(before: str, opening: str, aft
 @given(st.text("<[/ \\majordous,nthe:!|@\u0430\u0301\u200b>]", max_size=80))
 def test_once_is_enough(text: str) -> None:
     """Whatever it is made of, a text that was defused stays as it is, and none gets longer."""
-    once = defused(text)
-    assert defused(once) == once
+    once = defuse_text(text)
+    assert defuse_text(once) == once
     assert len(once) <= len(text)

@@ -31,7 +31,7 @@ from brief.core.model.section_data import (
     StateData,
     TaskFact,
 )
-from brief.core.text.line import Segment, cells, compose_line, fit, line, segments_of
+from brief.core.text.line import Segment, compose_line, count_cells, fit, join_line, segments_of
 from brief.core.text.sanitize import clean
 
 NOW = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
@@ -216,14 +216,14 @@ def test_the_urgency_of_segments_is_a_strict_order() -> None:
 def test_the_first_piece_counts_all_and_tells_the_highest() -> None:
     """The count is of all rows above NORMAL; the text is that of the first of them."""
     rows = (Row(text="quiet"), LOCK, Row(text="two", level=Level.HIGH))
-    assert line(rows, [], None) == "▲2 HIGH lock on koda"
-    assert line(rows[:2], [Segment("a", 1)], None) == "▲1 HIGH lock on koda · a"
-    assert line((Row(text="\u200b", level=Level.HIGH),), [], None) == "▲1 HIGH"
+    assert join_line(rows, [], None) == "▲2 HIGH lock on koda"
+    assert join_line(rows[:2], [Segment("a", 1)], None) == "▲1 HIGH lock on koda · a"
+    assert join_line((Row(text="\u200b", level=Level.HIGH),), [], None) == "▲1 HIGH"
 
 
 def test_of_equal_segments_the_last_goes_first() -> None:
     """Among segments of one urgency the order of the line decides."""
-    assert line((), [Segment("first", 1), Segment("second", 1)], 6) == "first"
+    assert join_line((), [Segment("first", 1), Segment("second", 1)], 6) == "first"
 
 
 @pytest.mark.parametrize("text", CORPUS)
@@ -232,11 +232,11 @@ def test_fit_never_splits_a_grapheme(text: str) -> None:
     clusters = list(iter_graphemes(text))
     for columns in range(1, 201):
         shown = fit(text, columns)
-        assert cells(shown) <= columns
+        assert count_cells(shown) <= columns
         if shown != text:
             kept = list(iter_graphemes(shown.removesuffix("…")))
             assert kept == clusters[: len(kept)]
-            assert cells("".join(clusters[: len(kept) + 2])) >= columns
+            assert count_cells("".join(clusters[: len(kept) + 2])) >= columns
 
 
 @given(dirty, st.integers(-1, 200))
@@ -244,8 +244,8 @@ def test_any_text_fits_any_width(text: str, columns: int) -> None:
     """Whatever was cleaned fits, and a text that fits already is left as it is."""
     cleaned = clean(text)
     shown = fit(cleaned, columns)
-    assert cells(shown) <= max(0, columns)
-    assert shown == cleaned or cells(cleaned) > columns
+    assert count_cells(shown) <= max(0, columns)
+    assert shown == cleaned or count_cells(cleaned) > columns
 
 
 @given(st.lists(dirty), st.text(), st.integers(0, 200))
@@ -253,14 +253,14 @@ def test_any_line_fits_any_width(titles: list[str], pinned: str, columns: int) -
     """Rows and titles of any text give one line that is no wider than asked."""
     sections = (*(state(title or None) for title in titles), alerts(1, Row(text=pinned, level=Level.HIGH)))
     shown = compose_line(sections, NOW, columns)
-    assert cells(shown) <= columns
+    assert count_cells(shown) <= columns
     assert len(shown.splitlines()) <= 1
 
 
 def test_neighbours_that_change_widths_still_fit() -> None:
     """A cluster that is wider among others than alone does not push the line over its width."""
     shown = fit("\u0372\u0372\u1163\u093f\u0372", 3)
-    assert cells(shown) <= 3
+    assert count_cells(shown) <= 3
     assert shown.endswith("…")
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brief.core.text.sanitize import ago, clean, clean_block, printable_json, span, wire
+from brief.core.text.sanitize import ago, clean, clean_block, printable_json, span, to_wire
 
 HOSTILE = (
     "\x1b]0;title\x07",
@@ -171,7 +171,7 @@ def test_printable_json_leaves_letters_and_emoji() -> None:
 @given(st.binary())
 def test_wire_makes_any_file_name_encodable(name: bytes) -> None:
     """A file name of any bytes can be encoded, and one that is UTF-8 stays what it is."""
-    shown = wire(os.fsdecode(name))
+    shown = to_wire(os.fsdecode(name))
     shown.encode()
     if "\ufffd" not in name.decode(errors="replace"):
         assert shown == name.decode()
@@ -179,8 +179,8 @@ def test_wire_makes_any_file_name_encodable(name: bytes) -> None:
 
 def test_wire_shows_stray_bytes_and_lone_surrogates() -> None:
     """A stray byte reads as its value, a surrogate that never was a byte as its code."""
-    assert wire(os.fsdecode(b"caf\xe9")) == "caf\\xe9"
-    assert wire("a\ud800\udd00") == "a\\ud800\\udd00"
+    assert to_wire(os.fsdecode(b"caf\xe9")) == "caf\\xe9"
+    assert to_wire("a\ud800\udd00") == "a\\ud800\\udd00"
 
 
 @pytest.mark.parametrize(

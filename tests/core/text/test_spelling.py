@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from brief.core.text.spelling import describe_value, kind, spell, spellings
+from brief.core.text.spelling import describe_value, name_type, spell, spellings
 
 
 def test_each_type_has_a_name_of_its_own() -> None:
     """A person reads text, whole number, number, true/false, null, list and mapping."""
     values: list[object] = ["a", 1, 1.5, True, None, [], {}]
-    assert [kind(value) for value in values] == [
+    assert [name_type(value) for value in values] == [
         "text", "whole number", "number", "true/false", "null", "list", "mapping",
     ]  # fmt: skip
 

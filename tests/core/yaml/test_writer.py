@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brief.core.sessions.life import Life
 from brief.core.yaml import reader
-from brief.core.yaml.writer import layout, spell, spell_key
+from brief.core.yaml.writer import find_layout, spell, spell_key
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -85,8 +85,8 @@ def test_what_yaml_has_no_word_for_is_refused() -> None:
 def test_the_layout_counts_characters() -> None:
     """Spans are characters of the text, whatever its letters and line ends, and cover a whole value."""
     document = "---\r\ntitle: čau 😀 # x\r\nlist: [1,\r\n 2]\r\n? deep\r\n: {a: {b: c}}\r\nempty:\r\nlast: 'x'\r\n"
-    found = layout(document)
+    found = find_layout(document)
     spans = {key: document[start:end] for key, (start, end) in found.values.items()}
     assert spans == {"title": "čau 😀", "list": "[1,\r\n 2]", "deep": "{a: {b: c}}", "empty": "", "last": "'x'"}
     assert (found.start, found.flow) == (5, False)
-    assert layout("--- {a: 1}").flow
+    assert find_layout("--- {a: 1}").flow
