@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from brief.core.model.errors import USAGE
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     """The collection of subparsers to which commands are added."""
 
 _LONGEST_QUOTE = 80
+_SAME = {"start": "ensure", "end": "stop", "create": "add", "new": "add", "delete": "remove", "ls": "list"}
+"""Words that people try for a command, and the one that means the same here. `start` would otherwise resemble `status`."""
+
 _INVALID_CHOICE = re.compile(
     r"argument (?P<name>\S+): invalid choice: (?P<mark>['\"])(?P<word>.*)(?P=mark) \(choose from (?P<choices>.*)\)",
     re.DOTALL,
@@ -47,12 +51,12 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse the arguments. An unknown one is reported by the subcommand it was given to, not by the whole program."""
+        self._first = next(iter(sys.argv[1:] if args is None else args), "")
         read, left = super().parse_known_args(args, namespace)
         if left:
-            options = [option for action in self._actions for option in action.option_strings]
             word = left[0].partition("=")[0]
             self.error(
-                _describe_unknown("option", word, options)
+                _describe_unknown("option", word, self._options())
                 if word.startswith("-")
                 else f"unexpected argument {_quote(word)}"
             )
@@ -77,11 +81,21 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE)
 
     def _describe_missing(self, message: str) -> str | None:
-        """Return the sentence for a missing command name, which lists the commands; argparse's own sentence does not."""
+        """Return the sentence for a missing command name, which lists the commands; argparse's own sentence does not.
+
+        If an unknown option stands in its place, the sentence is about that.
+        """
         for action in self._actions:
             if message.endswith(f"arguments are required: {action.metavar}") and isinstance(action.choices, dict):
+                word = self._first.partition("=")[0]
+                if word.startswith("-") and word not in self._option_string_actions:
+                    return _describe_unknown("option", word, self._options())
                 return f"{action.metavar} is missing; choose from {', '.join(action.choices)}"
         return None
+
+    def _options(self) -> list[str]:
+        """The options by their long names."""
+        return [action.option_strings[-1] for action in self._actions if action.option_strings]
 
     def _unknown_command(self, message: str) -> str | None:
         """Return the sentence for a command that does not exist, or None where the mistake is another."""
@@ -109,14 +123,16 @@ def _reword(message: str) -> str:
     if missing is not None:
         return f"{missing[1].replace(', ', ' and ')} {'are' if ', ' in missing[1] else 'is'} missing"
     message = re.sub(r"^argument (\S+): expected one argument$", r"\1 needs a value", message)
-    return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 is a whole number, not \2", message)
+    return re.sub(r"^argument (\S+): invalid int value: (.*)", r"\1 takes a whole number, not \2", message)
 
 
 def _describe_unknown(kind: str, word: str, known: Iterable[str], place: str = "") -> str:
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
-    nearest = difflib.get_close_matches(word, list(known), 1)
-    hint = f"; did you mean {nearest[0]}?" if nearest else "; choose from " + ", ".join(known) if known else ""
+    names = {one.lstrip("-"): one for one in known}
+    nearest = difflib.get_close_matches(_SAME.get(word, word.lstrip("-")), names, 1)
+    choices = f"; choose from {', '.join(names.values())}" if names else ""
+    hint = f"; did you mean {names[nearest[0]]}?" if nearest else choices
     return f"unknown {kind} {_quote(word)}{place}{hint}"
 
 

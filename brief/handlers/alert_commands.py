@@ -216,7 +216,9 @@ def _refuse_unfit(asked: AddInputs) -> None:
     if not clean(asked.title):
         raise UsageError("title: a notice needs one; say in a line what the others have to know")
     if broken := find_fault(asked.applies_when):
-        raise UsageError(f"applies_when: {clean(asked.applies_when or '', 80)} cannot be judged: {broken}")
+        raise UsageError(
+            f"applies_when: {clean(asked.applies_when or '', 80)} cannot be used: {broken}; correct it, or leave it out"
+        )
 
 
 def _refuse_held(notice: Notice | None, session: str | None) -> None:

@@ -312,9 +312,8 @@ def _about(notice: Notice) -> str:
 def _row_text(notice: Notice, holder: str, countdown: str | None) -> str:
     ticket = f", {clean(notice.ticket, 40)}" if notice.ticket else ""
     when = f" {countdown}" if countdown else ""
-    broken = (
-        f"; applies_when cannot be judged: {find_fault(notice.applies_when)}" if find_fault(notice.applies_when) else ""
-    )
+    fault = find_fault(notice.applies_when)
+    broken = f"; shown to all until applies_when is corrected: {fault}" if fault else ""
     text = f"{_about(notice)}{holder}{ticket}{when}: {clean(notice.title, 120)} ({clean(notice.slug, 80)})"
     return f"{text}{clean(broken, 200)}"
 

@@ -125,7 +125,7 @@ def test_added_until_archived(two: Lab) -> None:
         (["--kind", "bug-dep", "--component", "koda"], "kind bug-dep needs --component and --ticket"),
         (["--expires", "2026-13-45"], 'expires: "2026-13-45" is not a valid day'),
         (["--fires-on", "2026-02-30"], 'fires_on: "2026-02-30" is not a valid day'),
-        (["--applies-when", "component == ("], "applies_when: component == ( cannot be judged"),
+        (["--applies-when", "component == ("], "applies_when: component == ( cannot be used"),
         (["--priority", "11"], "--priority 11 is too large; give 10 or less"),
         (["--recurring", "hourly"], "hourly"),
     ],

@@ -54,6 +54,12 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
     ("words", "sentence"),
     [
         ("breif", "unknown command 'breif'; did you mean brief? See majordomus --help"),
+        ("--verion", "unknown option '--verion'; did you mean --version? See majordomus --help"),
+        ("serve start", "unknown command 'start'; did you mean ensure? See majordomus serve --help"),
+        (
+            "trust --grant",
+            "unknown option '--grant'; choose from --help, --root, --list, --revoke; see majordomus trust --help",
+        ),
         ("peers lst", "unknown command 'lst'; did you mean list? See majordomus peers --help"),
         ("brief --sesion x", "unknown option '--sesion'; did you mean --session? See majordomus brief --help"),
         ("brief --sess=x", "unknown option '--sess'; did you mean --session? See majordomus brief --help"),
@@ -62,7 +68,7 @@ def test_words_are_told(capfd: pytest.CaptureFixture[str]) -> None:
             "unknown value 'xml' for --format; choose from text, json, prompt, line; see majordomus brief --help",
         ),
         ("brief --section peer", "unknown value 'peer' for --section; did you mean peers? See majordomus brief --help"),
-        ("brief --width wide", "--width is a whole number, not 'wide'; see majordomus brief --help"),
+        ("brief --width wide", "--width takes a whole number, not 'wide'; see majordomus brief --help"),
         ("brief --width", "--width needs a value; see majordomus brief --help"),
         ("peers list extra", "unexpected argument 'extra'; see majordomus peers list --help"),
         ("task set", "TITLE is missing; see majordomus task set --help"),

@@ -110,7 +110,7 @@ def test_bug_dep(place: Place) -> None:
         ({"fires_on": "tomorrow"}, 'fires_on: "tomorrow" is not a valid day'),
         ({"title": "x" * 300_000}, "at most 262,144 are read"),
         ({"title": " \x1b "}, "title: a notice needs one"),
-        ({"applies_when": "component === ("}, "applies_when: component === ( cannot be judged: "),
+        ({"applies_when": "component === ("}, "applies_when: component === ( cannot be used: the rule has "),
     ],
     ids=str,
 )

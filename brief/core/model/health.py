@@ -120,7 +120,11 @@ def judge_socket(
 def judge_policy(faults: Sequence[str], source: str, *, readable: bool, present: bool) -> Finding:
     """Check the policy in force, which `source` names. A faulty key is dropped and the rest applies."""
     if faults:
-        sentence = f"{_some(faults)}; majordomus policy check lists them all" if len(faults) > 1 else faults[0]
+        sentence = (
+            f"{len(faults)} faults, which majordomus policy check lists; the first: {faults[0]}"
+            if len(faults) > 1
+            else faults[0]
+        )
         return warn("policy", sentence) if readable else fail("policy", sentence)
     return ok("policy", f"good: {source}" if present else "none, so the defaults apply; majordomus init writes one")
 

@@ -73,7 +73,7 @@ def evaluate_rule(rule: str | None, focus: Focus) -> Truth:
 
 
 def find_fault(rule: str | None) -> str | None:
-    """What is wrong with a rule, as a sentence. None if it is valid."""
+    """What is wrong with a rule, as a clause. None if it is valid."""
     try:
         if rule is not None and rule.strip():
             _parse_rule(rule)
@@ -340,4 +340,4 @@ def _make_token_fault(rule: str, at: int) -> DocumentError:
 
 
 def _make_fault(what: str) -> DocumentError:
-    return DocumentError(f"applies_when: the rule {what}; until it is corrected, the notice is shown to all")
+    return DocumentError(f"the rule {what}")

@@ -317,6 +317,10 @@ def _syntax_error(fault: Exception, document: str) -> DocumentError:
     if begun and not lines[mark.line].strip():
         mark = begun
     problem = str(getattr(fault, "problem", ""))
+    if "node content" in problem and not lines[mark.line].strip():
+        last = document.rstrip()
+        line, column = _place(last, len(last))
+        return _make_error(line, column, f'"{clean(lines[line - 1], 60)}" is never closed; close it with ] or }}')
     if begun and begun.line != mark.line:
         problem += f" {getattr(fault, 'context', '')} begun on line {begun.line + 1}"
     advice = next((advice for words, advice in _ADVICE if words in problem), "correct it")

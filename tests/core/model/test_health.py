@@ -95,7 +95,11 @@ def test_policy() -> None:
     told(judge_policy([], "none", readable=True, present=False), "ok", "defaults")
     told(judge_policy(["a is wrong"], "p", readable=True, present=True), "warn", "a is wrong")
     told(
-        judge_policy(["a", "b", "c", "d", "e"], "p", readable=True, present=True), "warn", "a, b, c and 2 more", "check"
+        judge_policy(["a", "b", "c", "d", "e"], "p", readable=True, present=True),
+        "warn",
+        "5 faults",
+        "policy check",
+        "the first: a",
     )
     told(judge_policy(["cannot be read"], "p", readable=False, present=True), "fail", "cannot be read")
 

@@ -112,6 +112,7 @@ def test_one_document_gives_one_value(text: str | bytes, value: Any) -> None:
         ("kind: alert\ntitle: Assignment 1: Some Title", 2, 20, '"title: Assignment 1: Some Title" cannot be read'),
         ("title: Assignment 1: Some Title", 1, 20, 'a value with ": " in it needs quotes'),
         ("kind: [lock\n", 1, 7, "close the list with ]"),
+        ("kind: [\n", 1, 8, "is never closed; close it with ] or }"),
         ("a: 1\nb: 'open\n", 2, 4, "close the quote"),
         ("a: 'open\n---\n", 2, 1, "while scanning a quoted scalar begun on line 1"),
         ("a:\n\t- b", 2, 1, "indent with spaces"),
