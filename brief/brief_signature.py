@@ -8,13 +8,13 @@ from brief.notices.read_receipts import receipts_path
 from brief.request import RequestContext
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sessions.client_records import SeenSessions
-from brief.support.files import stamp
+from brief.support.files import stamp_file
 
 
 def signature_of(request: RequestContext, seen: SeenSessions) -> tuple[object, ...]:
     """All that a brief depends on but checkouts and notices. A cached brief is valid while this stays equal."""
     query, context = request.query, request.context
-    observed = stamp(f"{context.state_dir}/observation.json")
+    observed = stamp_file(f"{context.state_dir}/observation.json")
     return (
         (request.repository, request.notes, query.settings, query.is_policy_unread),
         context.sessions.version,
@@ -34,7 +34,7 @@ def _stamp_receipts(context: SectionContext, query: SectionQuery) -> object:
     except MajordomusError:
         return None
     session = own.episode.id if own else query.session
-    return stamp(receipts_path(context.state_dir, session)) if session else None
+    return stamp_file(receipts_path(context.state_dir, session)) if session else None
 
 
 def _derive_lock(state_dir: str) -> object:

@@ -29,7 +29,7 @@ from brief.core.yaml.reader import decode, load
 from brief.fastpath.lease import state_dir
 from brief.fastpath.locate import primary_of
 from brief.fastpath.proof import UnprovenError
-from brief.support.files import UnreadableFileError, stamp
+from brief.support.files import UnreadableFileError, stamp_file
 from brief.support.stat_cache import StatCache
 from brief.support.state_folder import read_own
 from brief.support.zone import find_zone
@@ -184,7 +184,7 @@ class PolicyCache:
 
     def _read(self, candidate: _Candidate) -> Policy | None:
         """The policy of one file. None if there is no such file."""
-        found = stamp(candidate.path)
+        found = stamp_file(candidate.path)
         if found is None and not _may_exist(candidate.path):
             return None
         try:

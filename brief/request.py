@@ -23,7 +23,7 @@ from brief.policy import Policy, PolicyCache
 from brief.sections.context import SectionContext, SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.support.zone import zone_doubt
-from brief.trust import Effective, Trust, effective
+from brief.trust import Effective, Trust, apply_trust
 
 HOOK_GIT_SECONDS = 0.2
 """How long a request waits for git to list the checkouts while a hook waits for the answer."""
@@ -91,7 +91,7 @@ class Requests:
 
         Raises RepositoryError if the checkout is not one of this repository.
         """
-        here = checkout_at(self._real(root))
+        here = checkout_at(self._resolve(root))
         if here.common_dir != self._context.common_dir:
             raise RepositoryError(
                 f"{clean(to_wire(here.root))} is not a checkout of {clean(to_wire(self._context.common_dir))}"
@@ -100,7 +100,9 @@ class Requests:
         return CheckoutConfig(
             here,
             policy,
-            effective(policy.settings, Trust.of_person(self._context.common_dir), self._context.common_dir, here.root),
+            apply_trust(
+                policy.settings, Trust.of_person(self._context.common_dir), self._context.common_dir, here.root
+            ),
         )
 
     def request_context(
@@ -127,7 +129,7 @@ class Requests:
             primary=primary_root(here),
             branch=head.value.branch if isinstance(head, Known) else None,
         )
-        notes = (*(fault.sentence for fault in policy.faults), *unmet, *_doubts(settings), *self._remarks())
+        notes = (*(fault.sentence for fault in policy.faults), *unmet, *_find_doubts(settings), *self._remarks())
         return RequestContext(
             here=here,
             query=query,
@@ -141,7 +143,7 @@ class Requests:
     def _hurried_worktrees(self) -> tuple[Checkout, ...]:
         return self._worktrees.read(HOOK_GIT_SECONDS)
 
-    def _real(self, root: str) -> str:
+    def _resolve(self, root: str) -> str:
         """The folder that a wire name denotes. Bytes that are not UTF-8 are escaped on the wire."""
         if root == PRIMARY:
             parent, name = os.path.split(self._context.common_dir)
@@ -159,6 +161,6 @@ class Requests:
         return otherwise
 
 
-def _doubts(settings: Settings) -> tuple[str, ...]:
+def _find_doubts(settings: Settings) -> tuple[str, ...]:
     doubt = zone_doubt(settings)
     return () if doubt is None else (doubt,)

@@ -33,12 +33,12 @@ def write_skeleton(root: str) -> WriteOutcome:
     """
     path = Path(root) / POLICY_FILE
     if os.path.lexists(path):
-        return _already(path)
+        return _report_present(path)
     try:
         with open_below(Path(root), path.parent.relative_to(root).parts, make=True) as folder:
             _create(folder, path.name, skeleton())
     except FileExistsError:
-        return _already(path)
+        return _report_present(path)
     except LinkInTheWayError as fault:
         raise PolicyError(fault.sentence) from fault
     except OSError as error:
@@ -56,14 +56,14 @@ def write_local_skeleton(common_dir: str) -> WriteOutcome:
     try:
         make_state(folder)
         if os.path.lexists(path):
-            return _already(path)
+            return _report_present(path)
         descriptor = open_folder(folder)
         try:
             _create(descriptor, path.name, skeleton())
         finally:
             os.close(descriptor)
     except FileExistsError:
-        return _already(path)
+        return _report_present(path)
     except UnprovenError as fault:
         raise PolicyError(f"nothing was written: {fault}") from fault
     except OSError as error:
@@ -88,7 +88,7 @@ def session_lines(interval_minutes: int) -> str:
     )
 
 
-def _already(path: Path) -> WriteOutcome:
+def _report_present(path: Path) -> WriteOutcome:
     return WriteOutcome(str(path), written=False, sentence=f"{path}: already there; left as it is")
 
 

@@ -152,7 +152,7 @@ class RepositoryService:
         """Whether a session's channel is installed for the user, who does not trust it to wake sessions here."""
         channel = self.activity.channel(session)
         needs_trust = channel is not None and channel.scope == "user"
-        return needs_trust and not Trust.of_person(self.common_dir).trusted(self.common_dir, *WAKING)
+        return needs_trust and not Trust.of_person(self.common_dir).is_trusted(self.common_dir, *WAKING)
 
     def _recorded_sessions(self) -> Seen:
         return without_ended(self._seen.read(), self._sessions.ended_sessions())

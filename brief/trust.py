@@ -68,9 +68,9 @@ def ignored_config_home(environ: Mapping[str, str] = os.environ) -> str | None:
 
 def needs_trust(settings: Settings, root: str) -> tuple[Pair, ...]:
     """The policy's values that are in force only once a person trusts them, for the checkout at `root`."""
-    asked = [(key, _value(settings, key)) for key in _VALUES]
+    asked = [(key, _value_of(settings, key)) for key in _VALUES]
     single = [(key, value) for key, value in asked if value is not None]
-    outside = [folder for folder in (_outside(root, folder) for folder in settings.alerts.folders) if folder]
+    outside = [folder for folder in (_resolve_outside(root, folder) for folder in settings.alerts.folders) if folder]
     return (*single, *((FOLDERS, folder) for folder in dict.fromkeys(outside)))
 
 
@@ -87,14 +87,14 @@ class Effective(NamedTuple):
     notes: tuple[str, ...]
 
 
-def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> Effective:
+def apply_trust(settings: Settings, trust: Trust, common_dir: str, root: str) -> Effective:
     """The settings without untrusted values.
 
     A trusted folder outside the checkout is replaced by its real path, so that no link can lead elsewhere later.
     """
-    refused = tuple(pair for pair in needs_trust(settings, root) if not trust.trusted(common_dir, *pair))
+    refused = tuple(pair for pair in needs_trust(settings, root) if not trust.is_trusted(common_dir, *pair))
     if not refused:
-        return Effective(_resolved(settings, root, ()), (), ())
+        return Effective(_drop_refused(settings, root, ()), (), ())
     taken_out = {key for key, _ in refused if key != FOLDERS}
     notes = [
         f"{key} {clean(str(value))} is set by the policy but not trusted here; run majordomus trust"
@@ -102,24 +102,24 @@ def effective(settings: Settings, trust: Trust, common_dir: str, root: str) -> E
     ]
     for key in taken_out:
         settings = _replace(settings, key, None)
-    settings = _resolved(settings, root, [str(value) for key, value in refused if key == FOLDERS])
+    settings = _drop_refused(settings, root, [str(value) for key, value in refused if key == FOLDERS])
     return Effective(settings, refused, (*notes, trust.fault) if trust.fault else tuple(notes))
 
 
-def _resolved(settings: Settings, root: str, refused: Collection[str]) -> Settings:
+def _drop_refused(settings: Settings, root: str, refused: Collection[str]) -> Settings:
     if not settings.alerts.folders:
         return settings
-    folders = [_outside(root, folder) or folder for folder in settings.alerts.folders]
+    folders = [_resolve_outside(root, folder) or folder for folder in settings.alerts.folders]
     return _replace(settings, FOLDERS, tuple(folder for folder in folders if folder not in refused))
 
 
-def _outside(root: str, folder: str) -> str | None:
+def _resolve_outside(root: str, folder: str) -> str | None:
     """The real path of a folder outside the checkout, None for a folder inside."""
     real = os.path.realpath(Path(root, folder))
     return None if Path(real).is_relative_to(os.path.realpath(root)) else real
 
 
-def _value(settings: Settings, key: str) -> Any:
+def _value_of(settings: Settings, key: str) -> Any:
     section, name = key.split(".")
     return getattr(getattr(settings, section), name)
 
@@ -145,7 +145,7 @@ class Trust(Struct, frozen=True):
         """Read the file, by default the person's. A missing or faulty file trusts nothing."""
         path = path or trust_path()
         try:
-            return cls(path, _parse(_text(path)), None)
+            return cls(path, _parse(_read_text(path)), None)
         except FileNotFoundError:
             return cls(path, {}, None)
         except (OSError, ValueError) as error:
@@ -160,7 +160,7 @@ class Trust(Struct, frozen=True):
         The home of the account belongs to the person even if it is a work tree.
         """
         path = trust_path()
-        if _leads_into(path, _repository(common_dir)) and path != account_home() / _BELOW_HOME:
+        if _leads_into(path, _resolve_repository(common_dir)) and path != account_home() / _BELOW_HOME:
             return cls(
                 path,
                 {},
@@ -169,9 +169,9 @@ class Trust(Struct, frozen=True):
             )
         return cls.read(path)
 
-    def trusted(self, common_dir: str, key: str, value: str | int) -> bool:
+    def is_trusted(self, common_dir: str, key: str, value: str | int) -> bool:
         """Whether exactly this value of the key is trusted in the repository with this common dir."""
-        return (key, value) in self.pairs.get(_repository(common_dir), frozenset())
+        return (key, value) in self.pairs.get(_resolve_repository(common_dir), frozenset())
 
     def grant(self, common_dir: str, pairs: Iterable[Pair]) -> Trust:
         """Trust these values from now on. Raises TrustError if the file cannot be read or written."""
@@ -180,15 +180,15 @@ class Trust(Struct, frozen=True):
     def revoke(self, common_dir: str, pairs: Iterable[Pair] | None = None) -> Trust:
         """Stop trusting these values, or all values of this repository. Raises TrustError."""
         if pairs is None:
-            pairs = Trust.read(self.path).pairs.get(_repository(common_dir), frozenset())
+            pairs = Trust.read(self.path).pairs.get(_resolve_repository(common_dir), frozenset())
         return self._change(common_dir, add=frozenset(), remove=frozenset(pairs))
 
     def _change(self, common_dir: str, *, add: frozenset[Pair], remove: frozenset[Pair]) -> Trust:
         if self.fault:
             raise TrustError(self.fault)
-        repository = _repository(common_dir)
+        repository = _resolve_repository(common_dir)
         try:
-            with _locked(self.path.parent):
+            with _lock_folder(self.path.parent):
                 now = Trust.read(self.path)
                 if now.fault:
                     raise TrustError(now.fault)
@@ -202,7 +202,7 @@ class Trust(Struct, frozen=True):
 
 
 @lru_cache(maxsize=64)
-def _repository(common_dir: str) -> str:
+def _resolve_repository(common_dir: str) -> str:
     """The real path of a git common dir. Kept, since callers have resolved it just now."""
     return os.path.realpath(common_dir)
 
@@ -215,7 +215,7 @@ def _leads_into(path: Path, repository: str) -> bool:
 # ---------------------------------------------------------------- the file
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """The text of the file. Raises ValueError if someone else could have written it, OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -231,12 +231,12 @@ def _parse(text: str) -> dict[str, frozenset[Pair]]:
     try:
         document = json.loads(text)
         known = {SCHEMA: document["repositories"]}[document["schema"]]
-        return {repository: frozenset(map(_pair, entries)) for repository, entries in known.items()}
+        return {repository: frozenset(map(_read_pair, entries)) for repository, entries in known.items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is not a file of {SCHEMA}") from error
 
 
-def _pair(entry: Any) -> Pair:
+def _read_pair(entry: Any) -> Pair:
     key, value = entry["key"], entry["value"]
     if not isinstance(key, str) or isinstance(value, bool) or not isinstance(value, str | int):
         raise TypeError
@@ -252,7 +252,7 @@ def _serialize(pairs: Mapping[str, frozenset[Pair]]) -> bytes:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock out other changes. Creates the folder if it is missing, and closes it to other users."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)

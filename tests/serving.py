@@ -13,7 +13,7 @@ from typing import Any
 from brief.capabilities.capability import Capability
 from brief.core.model.fields import fields_of
 from brief.fastpath import ask as fast
-from brief.install.hooks import snippet
+from brief.install.hooks import make_snippet
 from brief.install.mods import Scope
 from brief.server.holder import Holder
 from brief.server.lease import DATABASE, Lease
@@ -46,7 +46,7 @@ def install_for_project(lab: Lab, root: Path | None = None) -> None:
     """The channels of the project: the mod in a checkout, and the hooks in its settings."""
     folder = (root or lab.repo) / ".claude"
     (folder / "skills/majordomus-brief/.claude-plugin").mkdir(parents=True, exist_ok=True)
-    (folder / "settings.json").write_text(snippet(("majordomus",), Scope.PROJECT))
+    (folder / "settings.json").write_text(make_snippet(("majordomus",), Scope.PROJECT))
 
 
 _started: list[subprocess.Popen[str]] = []

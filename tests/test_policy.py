@@ -13,7 +13,7 @@ from brief.core.model.errors import PolicyError
 from brief.core.policy.names import POLICY_FILE, PolicySource
 from brief.core.policy.settings import Settings
 from brief.policy import LIMIT, NO_POLICY, Policy, PolicyCache, PolicyStatus, checked, read_policy, switch_reason
-from brief.support.files import any_young, stamp
+from brief.support.files import any_young, stamp_file
 from sandbox import unprivileged, until
 
 ON = "session:\n  brief_on_interval: true\n"
@@ -259,7 +259,7 @@ def test_a_change_is_seen_at_the_next_call(tmp_path: Path) -> None:
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     """While nothing changes, the same policy is returned."""
     path = _write(tmp_path, "version: 1\n")
-    until(lambda: not any_young([stamp(str(path))]))
+    until(lambda: not any_young([stamp_file(str(path))]))
     shelf = PolicyCache()
     assert shelf.read(str(tmp_path), GIT) is shelf.read(str(tmp_path), GIT)
 
@@ -267,7 +267,7 @@ def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
 def test_a_file_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A passing fault of the machine is forgotten, although the file did not change."""
     path = _write(tmp_path, "session:\n  brief_interval_minutes: 7\n")
-    until(lambda: not any_young([stamp(str(path))]))
+    until(lambda: not any_young([stamp_file(str(path))]))
     shelf = PolicyCache()
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError(errno.EMFILE, "Too many open files")))

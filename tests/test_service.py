@@ -21,7 +21,7 @@ from brief.core.text.page import render_page
 from brief.core.text.prompt import render_prompt
 from brief.core.text.sanitize import to_wire
 from brief.git.worktree_cache import WorktreeCache
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -404,14 +404,14 @@ def test_which_episode_a_command_means(repo: Lab) -> None:
     ]
     for known, session, meant in cases:
         one = service(repo, known)
-        assert episode_meant(one.context, one.request_context(here, session).query) == meant
+        assert find_meant(one.context, one.request_context(here, session).query) == meant
     for known, told in [
         (Known(), "no episode is open"),
         (Known([episode("a", here), episode("b", here)]), "2 episodes are"),
     ]:
         one = service(repo, known)
         with pytest.raises(UsageError, match=f"{told}.* in {here}; say which one is meant with --session"):
-            episode_meant(one.context, one.request_context(here).query)
+            find_meant(one.context, one.request_context(here).query)
 
 
 # ---------------------------------------------------------------- the published schema

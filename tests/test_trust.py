@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from brief.core.policy.settings import AlertSettings, IntegrationSettings, MeshSettings, ServerSettings, Settings
-from brief.trust import SCHEMA, Pair, Trust, TrustError, effective, needs_trust, trust_path
+from brief.trust import SCHEMA, Pair, Trust, TrustError, apply_trust, needs_trust, trust_path
 from sandbox import Lab
 from serving import write_policy
 
@@ -61,7 +61,7 @@ def test_every_value_that_acts_needs_trust(root: Path) -> None:
 def test_what_is_not_trusted_is_taken_out_with_a_sentence(root: Path, file: Path) -> None:
     """An untrusted value counts as not set, and the note names it and the command to run."""
     settings = replace(ASKING, alerts=AlertSettings(folders=("notes", "link")))
-    safe, _, notes = effective(settings, Trust.read(file), "/c/.git", str(root))
+    safe, _, notes = apply_trust(settings, Trust.read(file), "/c/.git", str(root))
     assert (safe.server.port, safe.mesh.url, safe.integration.api_url) == (None, None, None)
     assert safe.alerts.folders == ("notes",)
     assert "server.port 8080 is set by the policy but not trusted here; run majordomus trust" in notes
@@ -72,11 +72,11 @@ def test_what_is_trusted_holds_for_that_value_and_repository(root: Path, file: P
     """Trust is for one value of one key in one repository, and survives rereading the file."""
     trust = Trust.read(file).grant("/c/.git", [("server.port", 8080)])
     for known in (trust, Trust.read(file)):
-        assert known.trusted("/c/.git", "server.port", 8080)
-        assert not known.trusted("/c/.git", "server.port", 8081)
-        assert not known.trusted("/c/.git", "mesh.url", 8080)
-        assert not known.trusted("/other/.git", "server.port", 8080)
-    safe, _, notes = effective(ASKING, trust, "/c/.git", str(root))
+        assert known.is_trusted("/c/.git", "server.port", 8080)
+        assert not known.is_trusted("/c/.git", "server.port", 8081)
+        assert not known.is_trusted("/c/.git", "mesh.url", 8080)
+        assert not known.is_trusted("/other/.git", "server.port", 8080)
+    safe, _, notes = apply_trust(ASKING, trust, "/c/.git", str(root))
     assert safe.server.port == 8080
     assert safe.mesh.url is None
     assert len(notes) == 2
@@ -86,10 +86,10 @@ def test_a_trusted_folder_is_the_real_one(root: Path, file: Path) -> None:
     """A link that leads elsewhere after it was trusted needs trust again."""
     settings = Settings(alerts=AlertSettings(folders=("link",)))
     trust = Trust.read(file).grant("/c/.git", needs_trust(settings, str(root)))
-    assert effective(settings, trust, "/c/.git", str(root)).settings.alerts.folders == (str(root.parent / "outside"),)
+    assert apply_trust(settings, trust, "/c/.git", str(root)).settings.alerts.folders == (str(root.parent / "outside"),)
     (root / "link").unlink()
     (root / "link").symlink_to("/etc")
-    safe, _, notes = effective(settings, trust, "/c/.git", str(root))
+    safe, _, notes = apply_trust(settings, trust, "/c/.git", str(root))
     assert safe.alerts.folders == ()
     assert "alerts.folders /etc is set by the policy" in notes[0]
 
@@ -99,7 +99,7 @@ def test_a_link_to_the_common_dir_is_the_same_repository(tmp_path: Path, file: P
     (tmp_path / "real").mkdir()
     (tmp_path / "alias").symlink_to("real")
     trust = Trust.read(file).grant(str(tmp_path / "alias"), [("server.port", 8080)])
-    assert trust.trusted(str(tmp_path / "real"), "server.port", 8080)
+    assert trust.is_trusted(str(tmp_path / "real"), "server.port", 8080)
 
 
 def test_trust_can_be_taken_back(file: Path) -> None:
@@ -107,11 +107,11 @@ def test_trust_can_be_taken_back(file: Path) -> None:
     pairs: list[Pair] = [("server.port", 8080), ("mesh.url", "nats://host")]
     trust = Trust.read(file).grant("/c", pairs).grant("/d", pairs)
     trust = trust.revoke("/c", [("server.port", 8080)])
-    assert not trust.trusted("/c", "server.port", 8080)
-    assert trust.trusted("/c", "mesh.url", "nats://host")
+    assert not trust.is_trusted("/c", "server.port", 8080)
+    assert trust.is_trusted("/c", "mesh.url", "nats://host")
     trust = trust.revoke("/c")
-    assert not trust.trusted("/c", "mesh.url", "nats://host")
-    assert Trust.read(file).trusted("/d", "server.port", 8080)
+    assert not trust.is_trusted("/c", "mesh.url", "nats://host")
+    assert Trust.read(file).is_trusted("/d", "server.port", 8080)
     assert list(json.loads(file.read_text())["repositories"]) == ["/d"]
 
 
@@ -137,8 +137,8 @@ def test_a_faulty_file_trusts_nothing_and_is_kept(root: Path, file: Path, text: 
     file.chmod(0o600)
     trust = Trust.read(file)
     assert trust.fault is not None
-    assert not trust.trusted("/c", "server.port", 8080)
-    assert trust.fault in effective(ASKING, trust, "/c", str(root)).notes
+    assert not trust.is_trusted("/c", "server.port", 8080)
+    assert trust.fault in apply_trust(ASKING, trust, "/c", str(root)).notes
     with pytest.raises(TrustError, match="is not a file of"):
         trust.grant("/c", [("server.port", 8080)])
     assert file.read_text() == text
@@ -149,7 +149,7 @@ def test_a_file_that_others_may_write_trusts_nothing(file: Path) -> None:
     Trust.read(file).grant("/c", [("server.port", 8080)])
     file.chmod(0o622)
     trust = Trust.read(file)
-    assert not trust.trusted("/c", "server.port", 8080)
+    assert not trust.is_trusted("/c", "server.port", 8080)
     assert "others may write to it" in (trust.fault or "")
 
 
@@ -175,7 +175,7 @@ def test_a_link_to_a_persons_dotfiles_stays(tmp_path: Path, file: Path) -> None:
     file.symlink_to(dotfiles / "trust.json")
     Trust.read(file).grant("/c", [("server.port", 8080)])
     assert file.is_symlink()
-    assert Trust.read(file).trusted("/c", "server.port", 8080)
+    assert Trust.read(file).is_trusted("/c", "server.port", 8080)
 
 
 def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
@@ -186,7 +186,7 @@ def test_grants_at_the_same_time_are_all_kept(file: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(Trust.read(file).trusted(f"/{n}", "server.port", 2000 + n) for n in range(8))
+    assert all(Trust.read(file).is_trusted(f"/{n}", "server.port", 2000 + n) for n in range(8))
 
 
 def test_the_file_lies_beside_the_persons_settings(tmp_path: Path) -> None:
@@ -254,4 +254,4 @@ def test_the_home_of_the_account_may_be_a_work_tree(lab: Lab, monkeypatch: pytes
     monkeypatch.delenv("XDG_CONFIG_HOME")
     _planted(lab, lab.repo / ".config", Path(lab.common_dir))
     trust = Trust.of_person(lab.common_dir)
-    assert trust.trusted(lab.common_dir, "alerts.folders", str(lab.base / "outside"))
+    assert trust.is_trusted(lab.common_dir, "alerts.folders", str(lab.base / "outside"))

@@ -13,9 +13,9 @@ from brief.core.text.json_document import json_document
 from brief.core.text.sanitize import clean, to_wire
 from brief.fastpath.locate import Located, current_folder
 from brief.install import client
-from brief.install.content import Files, content, own_command
+from brief.install.content import Files, make_content, own_command
 from brief.install.hook_settings import find_hook_settings
-from brief.install.hooks import snippet
+from brief.install.hooks import make_snippet
 from brief.install.install import Action, Outcome, find, install, remove
 from brief.install.mods import MODS, Scope
 from brief.install.place import Place, place_of
@@ -56,7 +56,7 @@ _INSTALLED = (Action.WRITTEN, Action.PRESENT, Action.REWRITTEN)
 def install_mods(args: argparse.Namespace) -> int:
     """Install the mods where the client finds them, or print the settings for hooks."""
     if args.channel == "hooks":
-        print_text(snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
+        print_text(make_snippet(own_command(sys.argv[0]), Scope(args.scope)) + "\n")
         return ANSWERED
     here = _locate_checkout(args)
     # What is for all sessions of a person no repository decides, least of all the one they happen to stand in.
@@ -79,7 +79,7 @@ def _why_forbidden(place: Place, policy: Policy | None) -> str | None:
 
 
 def _read_content(place: Place) -> Files:
-    return content(place.mod, mod_folder(place.mod.source), place.scope, own_command(sys.argv[0]))
+    return make_content(place.mod, mod_folder(place.mod.source), place.scope, own_command(sys.argv[0]))
 
 
 def _ignore_lines(places: Iterable[Place]) -> str:
@@ -143,7 +143,9 @@ def _why_inactive(place: Place, here: Located | None) -> str | None:
     """Say why the mod does nothing in this checkout; None if it does act, or if there is no checkout."""
     if here is None:
         return None
-    needs_trust = place.scope is Scope.USER and not Trust.of_person(here.common_dir).trusted(here.common_dir, *WAKING)
+    needs_trust = place.scope is Scope.USER and not Trust.of_person(here.common_dir).is_trusted(
+        here.common_dir, *WAKING
+    )
     untrusted = "it wakes nobody here until you run majordomus trust in this repository" if needs_trust else None
     return switch_reason(read_policy(here.root, here.common_dir), place.mod.policy_key) or untrusted
 

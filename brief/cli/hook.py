@@ -19,7 +19,7 @@ from brief.git.ownership import accept_by_git
 from brief.handlers.hooks import HookInputs
 from brief.handlers.hooks import report_event as composed
 from brief.policy import PolicyStatus, read_policy
-from brief.support.delivery import Delivery, Reached, delivering
+from brief.support.delivery import Delivery, Reached, collect_notes
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
 
 END_SECONDS = 0.2
@@ -50,7 +50,7 @@ def compose_alone(call: Call, absence: str) -> tuple[str, Callable[[], object]]:
     service = offline_service(call.here, absence, min(DEADLINE_SECONDS, max(0.0, left)))
     told: dict[str, Any] = call.body()
     delivery = Delivery()
-    with delivering(delivery):
+    with collect_notes(delivery):
         context = asyncio.run(composed(service, HookInputs(**told))).context
     return context, lambda: asyncio.run(delivery.conclude(Reached.READ))
 

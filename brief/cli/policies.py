@@ -152,7 +152,7 @@ def change_trust(args: argparse.Namespace) -> int:
         print_text(f"{clean(to_wire(policy.file), 1_000)} asks for nothing that needs trust\n")
     for pair in asked:
         print_text(
-            f"{_describe_pair(pair)}: {'trusted' if trust.trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
+            f"{_describe_pair(pair)}: {'trusted' if trust.is_trusted(here.common_dir, *pair) else 'not trusted; majordomus trust lets it count'}\n"
         )
     if args.list:
         print_text(f"{clean(_describe_file(trust), 2_000)}\n")

@@ -33,7 +33,7 @@ from brief.server.lease import DATABASE
 from brief.sessions.database import check_integrity
 from brief.sessions.recovery import kept_aside
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
-from brief.trust import Trust, effective, needs_trust
+from brief.trust import Trust, apply_trust, needs_trust
 
 _MOST_WORKTREES = 20
 
@@ -73,14 +73,14 @@ def check_trust(here: Located) -> Finding:
     if found.is_unread and granted.fault is None:
         return warn("trust", f"what needs trust is unknown: {UNREAD}; {SEE_CHECK}")
     asked = needs_trust(found.settings, here.root)
-    untrusted = [f"{key} {value}" for key, value in asked if not granted.trusted(here.common_dir, key, value)]
+    untrusted = [f"{key} {value}" for key, value in asked if not granted.is_trusted(here.common_dir, key, value)]
     return judge_trust(granted.fault, untrusted)
 
 
 def check_notices(here: Located) -> Finding:
     """Check that every notice can be read, in the folders that a brief of the checkout looks into."""
     folder = state_dir(here.common_dir)
-    settings = effective(
+    settings = apply_trust(
         read_policy(here.root, here.common_dir).settings, Trust.of_person(here.common_dir), here.common_dir, here.root
     ).settings
     try:

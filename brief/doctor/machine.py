@@ -15,7 +15,7 @@ from brief.git.command import OLDEST, run
 from brief.git.worktree_entries import unlisted_entries
 from brief.git.worktrees import list_worktrees
 from brief.policy import SEE_CHECK, read_policy
-from brief.support.zone import find_zone, zone, zone_doubt
+from brief.support.zone import find_zone, find_zone_in_force, zone_doubt
 
 _ANY_ZONE = "America/New_York"
 
@@ -35,7 +35,7 @@ def check_zones(here: Located | None) -> Finding:
     policy = read_policy(here.root, here.common_dir) if here else None
     settings = policy.settings if policy else Settings()
     fault = next((one.sentence for one in policy.faults if one.key == "timezone"), None) if policy else None
-    _, name, unknown = zone(settings)
+    _, name, unknown = find_zone_in_force(settings)
     if policy is not None and policy.is_unread:
         fault = f"timezone is unknown: {UNREAD}, so {name} is used; {SEE_CHECK}"
     doubt = fault or (unknown.sentence if unknown else zone_doubt(settings))

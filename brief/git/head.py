@@ -15,7 +15,7 @@ from brief.fastpath.known import ABSENT, Absent, Known, Unknown
 from brief.fastpath.proof import UnprovenError, check_git_folder
 from brief.git.names import HEADS
 from brief.git.worktrees import Checkout
-from brief.support.files import UnreadableFileError, read_bounded, reason_of, stamp
+from brief.support.files import UnreadableFileError, read_bounded, reason_of, stamp_file
 from brief.support.stat_cache import StatCache
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _read_packed(common_dir: str, ref: str) -> str | None:
 def find_packed(path: str, ref: str) -> Reading[str]:
     """The object that the `packed-refs` file at `path` names for a ref."""
     try:
-        return _PACKED.get((path, ref), stamp(path), lambda: _search_packed(path, ref))
+        return _PACKED.get((path, ref), stamp_file(path), lambda: _search_packed(path, ref))
     except FileNotFoundError:
         return ABSENT
     except UnreadableFileError as fault:

@@ -6,7 +6,7 @@ import os
 
 from brief.fastpath.locate import NotLocatedError, locate
 from brief.git.command import run
-from brief.support.files import stamp
+from brief.support.files import stamp_file
 from brief.support.stat_cache import StatCache
 
 _TRACKED: StatCache[str, bool] = StatCache(256)
@@ -22,5 +22,5 @@ def is_tracked(folder: str) -> bool:
         here = locate(real)
     except NotLocatedError:
         return False
-    index = stamp(f"{here.git_dir}/index")
+    index = stamp_file(f"{here.git_dir}/index")
     return index is not None and _TRACKED.get(real, index, lambda: bool(run(["ls-files", "-z", "--", "."], real)))

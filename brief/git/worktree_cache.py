@@ -11,7 +11,7 @@ from brief.core.model.errors import GitError
 from brief.fastpath.known import Known, Unknown
 from brief.git.command import GitTimeoutError
 from brief.git.worktrees import Checkout, entry_names, list_worktrees, read_text
-from brief.support.files import Stamp, any_young, stamp
+from brief.support.files import Stamp, any_young, stamp_file
 from brief.support.stat_cache import StatCache
 
 State = tuple[tuple[str, ...], dict[str, Stamp | None]]
@@ -116,7 +116,7 @@ class WorktreeCache:
         return (
             bool(self._listing)
             and self._are_named(names)
-            and all(stamp(path) == found if found else _is_absent(path) for path, found in stamps.items())
+            and all(stamp_file(path) == found if found else _is_absent(path) for path, found in stamps.items())
             and self._present == _stamp_checkouts(self._listing)
         )
 
@@ -135,9 +135,9 @@ class WorktreeCache:
         common, names = self.common_dir, entry_names(self.common_dir)
         tables = "reftable/tables.list"
         paths = [f"{common}/{name}" for name in ("config", "config.worktree", "packed-refs", tables)]
-        inner = ("gitdir", "locked", tables) if stamp(paths[-1]) else ("gitdir", "locked")
+        inner = ("gitdir", "locked", tables) if stamp_file(paths[-1]) else ("gitdir", "locked")
         paths += (f"{common}/worktrees/{name}/{each}" for name in names for each in inner)
-        stamps = {path: stamp(path) for path in paths}
+        stamps = {path: stamp_file(path) for path in paths}
         for git_dir in (common, *(f"{common}/worktrees/{name}" for name in names)):
             stamps |= self._head_stamps(git_dir)
         return names, stamps
@@ -147,7 +147,7 @@ class WorktreeCache:
         path = f"{git_dir}/HEAD"
         stamps: dict[str, Stamp | None] = {}
         for _ in range(_MOST_LINKS):
-            seen = stamps[path] = stamp(path)
+            seen = stamps[path] = stamp_file(path)
             text = self._texts.get(path, seen, partial(_ref_text, path)) if seen else ""
             if not text.startswith("ref:"):
                 break

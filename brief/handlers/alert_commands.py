@@ -28,15 +28,15 @@ from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.fixes import CHECKOUT_FIELD, describe_recipient, queue_fix_follow_up, queue_fix_follow_ups
 from brief.handlers.inputs import SessionInputs, Words
 from brief.notices.archiving import move, why_not_archivable
-from brief.notices.finding import Found, content, find
+from brief.notices.finding import Found, find, read_content
 from brief.notices.folder_lock import lock_folder
 from brief.notices.read_receipts import mark_acknowledged
-from brief.notices.writing import create, preview, set_done
+from brief.notices.writing import create_notice, preview_notice, set_done
 from brief.request import RequestContext
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 
 BUG_DEP_PRIORITY = 8
 
@@ -108,7 +108,7 @@ class NoticeInputs(SessionInputs, frozen=True, kw_only=True):
 Deed = Literal["added", "done", "was done", "moved", "acknowledged", "archived"]
 
 
-class Noticed(Wire, frozen=True):
+class ChangedNotice(Wire, frozen=True):
     """A notice after a command. `did` says what was done with it: `moved` means that it is due again on another day.
 
     `kind` and `title` are None for an archived file that cannot be read as a notice.
@@ -122,56 +122,62 @@ class Noticed(Wire, frozen=True):
     detail: str | None = None
 
 
-async def add_alert(service: RepositoryService, asked: AddInputs) -> Noticed:
+async def add_alert(service: RepositoryService, asked: AddInputs) -> ChangedNotice:
     """Write a new notice into the repository's own folder. A repeated title makes a second notice."""
 
-    def work() -> Noticed:
+    def work() -> ChangedNotice:
         _refuse_unfit(asked)
         request = service.request_context(asked.root, asked.session)
-        fields, now, (days, _, _) = _fields(asked, request.query.checkout), service.now(), zone(request.query.settings)
-        if reason := never_shown(preview(fields, now), now, days):
+        fields, now, (days, _, _) = (
+            _make_fields(asked, request.query.checkout),
+            service.now(),
+            find_zone_in_force(request.query.settings),
+        )
+        if reason := never_shown(preview_notice(fields, now), now, days):
             raise UsageError(reason)
-        made = create(request.notice_folders[0], fields, end_last_line(asked.body), now)
-        return _noticed("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
+        made = create_notice(request.notice_folders[0], fields, end_last_line(asked.body), now)
+        return _describe_change("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
 
     return await in_thread(work)
 
 
-async def end_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+async def end_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
     """Set a notice to done, or a recurring one to its next occurrence. The session that waits for a bug-dep is told."""
 
-    def work() -> Noticed:
+    def work() -> ChangedNotice:
         request = service.request_context(asked.root, asked.session)
-        days, _, _ = zone(request.query.settings)
-        found = _readable(find(request.notice_folders, asked.slug))
+        days, _, _ = find_zone_in_force(request.query.settings)
+        found = _read_if_possible(find(request.notice_folders, asked.slug))
         _refuse_held(found, request.query.session)
         if found is not None and found.kind is Kind.BUG_DEP:
             with contextlib.suppress(StoreError, SupersededError):
                 queue_fix_follow_ups(service, request.query)  # so that one that was reopened meanwhile is told again
         done = set_done(request.notice_folders, asked.slug, service.now(), days)
         if done.was_done and done.fires_on is not None:
-            return _noticed("was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed")
+            return _describe_change(
+                "was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed"
+            )
         if done.was_done:
-            return _noticed("was done", done.notice, done.path, _tell_late(service, request, done.notice))
+            return _describe_change("was done", done.notice, done.path, _queue_late(service, request, done.notice))
         if done.fires_on is not None:
-            return _noticed("moved", done.notice, done.path, f"due again on {done.fires_on}")
+            return _describe_change("moved", done.notice, done.path, f"due again on {done.fires_on}")
         if done.notice.kind is Kind.BUG_DEP:
-            return _noticed(
+            return _describe_change(
                 "done", done.notice, done.path, queue_fix_follow_up(service, done.notice, request.query.checkout)
             )
-        return _noticed("done", done.notice, done.path)
+        return _describe_change("done", done.notice, done.path)
 
     return await in_thread(work)
 
 
-async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
     """Note that a session has read a courtesy or an alert, so that only other sessions are still shown it."""
 
-    def work() -> Noticed:
+    def work() -> ChangedNotice:
         request = service.request_context(asked.root, asked.session)
-        session = episode_meant(service.context, request.query)
+        session = find_meant(service.context, request.query)
         found = find(request.notice_folders, asked.slug)
-        _, notice = content(found.file)
+        _, notice = read_content(found.file)
         if not may_be_acknowledged(notice):
             due = ", due by a day" if notice.kind is Kind.ALERT else ""
             raise UsageError(
@@ -180,29 +186,29 @@ async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> 
             )
         is_new = mark_acknowledged(service.context.state_dir, session, notice.slug)
         before = "" if is_new else ", who had read it before"
-        return _noticed("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
+        return _describe_change("acknowledged", notice, found.file.path, f"by session {clean(session, 60)}{before}")
 
     return await in_thread(work)
 
 
-async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Noticed:
+async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
     """Move a notice to the archive, whatever its dates say, or a file that cannot be read as one."""
 
-    def work() -> Noticed:
+    def work() -> ChangedNotice:
         request = service.request_context(asked.root, asked.session)
         found = find(request.notice_folders, asked.slug)
         if reason := why_not_archivable(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
             raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
         with lock_folder(found.folder):
-            notice = _readable(found)
+            notice = _read_if_possible(found)
             _refuse_held(notice, request.query.session)
-            _tell_before_archiving(service, request, notice)
+            _queue_before_archiving(service, request, notice)
             path = move(found.folder, found.file.path)
         if path is None:
             raise NotFoundError(f"{clean(asked.slug)} no longer exists: it was archived or removed meanwhile")
         if notice is None:
-            return Noticed(did="archived", slug=found.file.slug, kind=None, title=None, path=to_wire(path))
-        return _noticed("archived", notice, path)
+            return ChangedNotice(did="archived", slug=found.file.slug, kind=None, title=None, path=to_wire(path))
+        return _describe_change("archived", notice, path)
 
     return await in_thread(work)
 
@@ -248,10 +254,10 @@ def _what_follows(service: RepositoryService, notice: Notice, now: datetime, day
     return f"due already: {verdict.countdown}" if is_overdue and isinstance(verdict, Shown) else None
 
 
-def _readable(found: Found) -> Notice | None:
+def _read_if_possible(found: Found) -> Notice | None:
     """The notice in a file, None if it cannot be read."""
     try:
-        return content(found.file)[1]
+        return read_content(found.file)[1]
     except MajordomusError:
         return None
 
@@ -259,7 +265,7 @@ def _readable(found: Found) -> Notice | None:
 _SPELLED = ("severity", "expires", "fires_on", "recurring", "audience", "component", "applies_when", "ticket")
 
 
-def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
+def _make_fields(asked: AddInputs, checkout: str) -> dict[str, object]:
     """The front matter, in the order in which a person would write it. Fields that are None are left out later."""
     waits = asked.kind is Kind.BUG_DEP
     return {
@@ -272,24 +278,26 @@ def _fields(asked: AddInputs, checkout: str) -> dict[str, object]:
     }
 
 
-def _tell_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
+def _queue_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
     """Tell the session that waits for a bug-dep, if that was missed when it became done. None if it was told then."""
     if notice.kind is not Kind.BUG_DEP or service.board.is_fix_followed_up(fix_key(notice)):
         return None
     return queue_fix_follow_up(service, notice, request.query.checkout)
 
 
-def _tell_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
+def _queue_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
     """Tell the session that waits for a finished bug-dep before its file is moved. Raises StoreError, SupersededError."""
     if notice is not None and notice.kind is Kind.BUG_DEP and notice.status is NoticeStatus.DONE:
         queue_fix_follow_ups(service, request.query)
 
 
-def _noticed(did: Deed, notice: Notice, path: str, detail: str | None = None) -> Noticed:
-    return Noticed(did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=to_wire(path), detail=detail)
+def _describe_change(did: Deed, notice: Notice, path: str, detail: str | None = None) -> ChangedNotice:
+    return ChangedNotice(
+        did=did, slug=notice.slug, kind=notice.kind, title=notice.title, path=to_wire(path), detail=detail
+    )
 
 
-def noticed_text(answer: Noticed) -> str:
+def change_text(answer: ChangedNotice) -> str:
     """What was done with the notice, and its path."""
     what = " ".join(part for part in (answer.kind, clean(answer.slug)) if part)
     title = f" ({clean(answer.title)})" if answer.title else ""

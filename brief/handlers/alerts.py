@@ -18,12 +18,12 @@ from brief.core.text.page import section_page
 from brief.core.text.sanitize import clean, clean_block
 from brief.handlers.inputs import OwnerByDefault, OwnerFlag, SessionInputs, Words
 from brief.handlers.locks import release_of_gone
-from brief.notices.finding import LEAST_LETTERS, content, find
+from brief.notices.finding import LEAST_LETTERS, find, read_content
 from brief.request import RequestContext
 from brief.sections.alerts import compose_alerts, lock_owners, read_visibility
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 
 OWNERS_LEFT_OUT = "those for the owner alone are left out: majordomus reminders shows them in the owner's own shell"
 
@@ -88,7 +88,7 @@ async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSe
     def work() -> AlertsSection:
         query = request_for(service, asked).query
         return compose_alerts(
-            service.context, query, read_visibility(service.context, query), _audiences(owner=asked.owner)
+            service.context, query, read_visibility(service.context, query), _visible_audiences(owner=asked.owner)
         )
 
     return await in_thread(work)
@@ -102,14 +102,16 @@ async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> 
         found = read_visibility(service.context, query)
         due = tuple(one for one in found.shown if one.fired or one.notice.kind is Kind.REMINDER)
         of_days = replace(found, shown=due)
-        section = compose_alerts(service.context, query, of_days, _audiences(owner=asked.owner), with_upcoming=True)
+        section = compose_alerts(
+            service.context, query, of_days, _visible_audiences(owner=asked.owner), with_upcoming=True
+        )
         left_out = "" if asked.owner else f"; {OWNERS_LEFT_OUT}"
         return section.replace(headline=f"{section.headline}{left_out}")
 
     return await in_thread(work)
 
 
-def _audiences(*, owner: bool) -> tuple[Audience, ...]:
+def _visible_audiences(*, owner: bool) -> tuple[Audience, ...]:
     return tuple(Audience) if owner else (Audience.ALL,)
 
 
@@ -117,7 +119,7 @@ async def show_alert(service: RepositoryService, asked: ShowInputs) -> NoticeInF
     """Show one notice in full, even if it is hidden at present, with the reason."""
 
     def work() -> NoticeInFull:
-        verdict = _found(service, asked)
+        verdict = _find_verdict(service, asked)
         if verdict.notice.audience is Audience.OWNER and not asked.owner:
             raise UsageError(f"{clean(asked.slug)} is for the owner alone; in a shell of your own, add --owner")
         return _in_full(verdict)
@@ -131,7 +133,7 @@ def request_for(service: RepositoryService, asked: AlertsInputs) -> RequestConte
     return replace(request, query=replace(request.query, component=asked.component))
 
 
-def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
+def _find_verdict(service: RepositoryService, asked: ShowInputs) -> Verdict:
     found = read_visibility(service.context, request_for(service, asked).query)
     verdicts: tuple[Verdict, ...] = (*found.shown, *found.hidden, *found.expired)
     slugs = (one.notice.slug for one in verdicts if asked.owner or one.notice.audience is not Audience.OWNER)
@@ -147,9 +149,9 @@ def _found(service: RepositoryService, asked: ShowInputs) -> Verdict:
 def _find_by_name(service: RepositoryService, asked: ShowInputs) -> Verdict:
     """Find a notice by its name, if a folder holds more files than a brief reads. Raises like `find`."""
     request = request_for(service, asked)
-    _, notice = content(find(request.notice_folders, asked.slug).file)
+    _, notice = read_content(find(request.notice_folders, asked.slug).file)
     return decide_visibility(
-        notice, service.now(), zone(request.query.settings)[0], lock_owners(service.context)(notice)
+        notice, service.now(), find_zone_in_force(request.query.settings)[0], lock_owners(service.context)(notice)
     )
 
 

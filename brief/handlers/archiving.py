@@ -10,12 +10,12 @@ from brief.sections.alerts import NoticeVisibility, lock_owners
 from brief.sections.context import SectionQuery
 from brief.sections.notice_folders import notice_folders
 from brief.service import RepositoryService
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 
 
 def bring_back_early(service: RepositoryService, query: SectionQuery) -> None:
     """Restore notices that a clock archived while it was ahead, if they would be shown at the present time."""
-    now, days, owner = service.now(), zone(query.settings)[0], lock_owners(service.context)
+    now, days, owner = service.now(), find_zone_in_force(query.settings)[0], lock_owners(service.context)
     folders = notice_folders(service.context.state_dir, query)
 
     def is_shown(notice: Notice) -> bool:
@@ -33,7 +33,7 @@ def archive_expired(service: RepositoryService, query: SectionQuery, found: Noti
     if not found.expired:
         return
     slugs = frozenset(each.notice.slug for each in found.expired)
-    days = zone(query.settings)[0]
+    days = find_zone_in_force(query.settings)[0]
     owner = lock_owners(service.context)
 
     def is_over(notice: Notice) -> bool:

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
-async def aside(work: Awaitable[Result]) -> Result | None:
+async def run_aside(work: Awaitable[Result]) -> Result | None:
     """Do work on which an answer does not depend. If it fails or takes too long, log that and return None."""
     try:
         async with asyncio.timeout(ASIDE_SECONDS):

@@ -14,7 +14,7 @@ from brief.core.text.line import compose_line
 from brief.core.text.page import render_page
 from brief.core.text.prompt import render_prompt
 from brief.fastpath.lease import STOPPED
-from brief.handlers.aside import aside
+from brief.handlers.aside import run_aside
 from brief.handlers.inputs import SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
@@ -64,27 +64,29 @@ async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rende
     await service.turns.settle(asked.session)
     kept = await service.brief(asked.root, asked.session, local=asked.local)
     form = (asked.format, asked.section, asked.budget, asked.width, asked.verbose)
-    body = kept.rendered(form, lambda: _rendered(kept.value, asked))
+    body = kept.render(form, lambda: _render(kept.value, asked))
     session = asked.session
     if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
-        shown = "\n".join(_row_texts(_chosen(kept.value, asked)))
+        shown = "\n".join(_row_texts(_choose_sections(kept.value, asked)))
         async with service.turns.turn(session) as notes:
-            notes.append(lambda: aside(in_thread(lambda: service.mark_delivered(session, shown))))
+            notes.append(lambda: run_aside(in_thread(lambda: service.mark_delivered(session, shown))))
     media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
     return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 
 
-def _rendered(brief: Brief, asked: BriefInputs) -> bytes:
+def _render(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "line":
-        return f"{_line(brief, asked.width)}\n".encode("utf-8", "backslashreplace")
-    return _form(_chosen(brief, asked), asked)
+        return f"{_render_line(brief, asked.width)}\n".encode("utf-8", "backslashreplace")
+    return _render_form(_choose_sections(brief, asked), asked)
 
 
-def _chosen(brief: Brief, asked: BriefInputs) -> Brief:
+def _choose_sections(brief: Brief, asked: BriefInputs) -> Brief:
     """The part of the brief that is shown: the chosen sections, within the budget."""
     chosen = narrow_to(_for_page(brief, asked), asked.section)
     return (
-        chosen if asked.budget is None else fit_budget(chosen, asked.budget, lambda some: _form(some, asked).decode())
+        chosen
+        if asked.budget is None
+        else fit_budget(chosen, asked.budget, lambda some: _render_form(some, asked).decode())
     )
 
 
@@ -95,10 +97,10 @@ def _row_texts(brief: Brief) -> list[str]:
 def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
     """The brief with a line that fits the page. This comes first, since the line needs every section in full."""
     fits = asked.format != "text" or asked.width is None
-    return brief if fits else brief.replace(line=_line(brief, asked.width))
+    return brief if fits else brief.replace(line=_render_line(brief, asked.width))
 
 
-def _line(brief: Brief, columns: int | None) -> str:
+def _render_line(brief: Brief, columns: int | None) -> str:
     return compose_line(
         brief.sections,
         brief.generated_at,
@@ -108,7 +110,7 @@ def _line(brief: Brief, columns: int | None) -> str:
     )
 
 
-def _form(brief: Brief, asked: BriefInputs) -> bytes:
+def _render_form(brief: Brief, asked: BriefInputs) -> bytes:
     if asked.format == "json":
         return json_document(brief)
     if asked.format == "prompt":

@@ -11,7 +11,7 @@ from brief.core.model.wire import Wire
 from brief.core.sessions.claims import DEFAULT_NAME, Claim, Overlap, find_overlaps, make_relative, relative_tasks
 from brief.core.text.sanitize import clean
 from brief.handlers.inputs import Positional, SessionInputs, Words
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
@@ -70,8 +70,8 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
 
     def work() -> Announced:
         request = service.request_context(asked.root, asked.session)
-        meant = episode_meant(service.context, request.query)
-        scope = tuple(_inside(path, request.here.root) for path in asked.scope)
+        meant = find_meant(service.context, request.query)
+        scope = tuple(_make_relative(path, request.here.root) for path in asked.scope)
         claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
         service.board.hear(meant, service.now())
         met = find_overlaps(
@@ -89,7 +89,7 @@ async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
     """Release one claim, or all claims of the episode."""
 
     def work() -> Released:
-        meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
+        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
         released = service.board.release(meant, asked.name)
         service.board.hear(meant, service.now())
         return Released(released=released)
@@ -97,7 +97,7 @@ async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
     return await in_thread(work)
 
 
-def _inside(path: str, root: str) -> str:
+def _make_relative(path: str, root: str) -> str:
     """A path relative to the checkout, even if it is spelled through a link to it."""
     if not path.startswith("/"):
         return path
@@ -113,7 +113,7 @@ def announced_text(answer: Announced) -> str:
     lines = [f"episode {answer.claim.episode} claims {_describe(answer.claim)}"]
     if answer.released is not None:
         lines.append(f"released: {_describe(answer.released)}")
-    lines += [_overlap(one) for one in answer.overlaps]
+    lines += [_describe_overlap(one) for one in answer.overlaps]
     return "\n".join(lines) + "\n"
 
 
@@ -126,7 +126,7 @@ def _describe(claim: Claim) -> str:
     return f"{claim.name}: {clean(claim.intent)} ({', '.join(clean(path, 80) for path in claim.scope)})"
 
 
-def _overlap(one: Overlap) -> str:
+def _describe_overlap(one: Overlap) -> str:
     what = f"claim {one.name}" if one.name else "task"
     pairs = ", ".join(f"{clean(ours, 80)} meets {clean(theirs, 80)}" for ours, theirs in one.paths[:_MOST_PAIRS])
     more = len(one.paths) - _MOST_PAIRS

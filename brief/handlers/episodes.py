@@ -17,7 +17,7 @@ from brief.core.text.sanitize import ago, clean, elapsed
 from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.succession import find_predecessor, hand_over_notices
 from brief.request import RequestContext
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.sessions.handover import leave
 from brief.sessions.processes import find_process, has_no_process
@@ -142,7 +142,7 @@ async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEp
     """Close an episode."""
 
     def work() -> OneEpisode:
-        meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
+        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
         reason, now = clean(asked.reason), service.now()
         if asked.pid is None:
             return OneEpisode(episode=service.board.close(meant, reason, now))

@@ -33,7 +33,7 @@ from brief.sessions.channel_scope import scope_of_mod
 from brief.sessions.client_records import client_folder
 from brief.sessions.handover import note_client
 from brief.support.daemon_threads import in_thread
-from brief.support.schedule_clock import minute
+from brief.support.schedule_clock import one_minute
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ async def _wake_state(service: RepositoryService, asked: HeartbeatInputs) -> Wak
 def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_state: WakeState) -> float:
     """Seconds until the next heartbeat: fewer while the session waits for a person, or something waits for it."""
     is_owed = wake_state.prompt is not None or bool(service.board.follow_ups(asked.session))
-    return minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
+    return one_minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
 
 
 # ---------------------------------------------------------------- outcomes

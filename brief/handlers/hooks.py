@@ -12,7 +12,7 @@ from brief.core.model.wire import Wire
 from brief.core.sessions.episode import Episode, check_id
 from brief.core.sessions.start_text import prompt_text, start_text
 from brief.core.text.sanitize import clean
-from brief.handlers.aside import aside
+from brief.handlers.aside import run_aside
 from brief.handlers.episodes import OpenInputs, open_in_checkout
 from brief.handlers.inputs import SessionInputs
 from brief.handlers.outbox import report_outcome
@@ -69,7 +69,7 @@ async def report_event(service: RepositoryService, asked: HookInputs) -> HookAns
     await service.turns.settle(asked.session)
     request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
     if asked.session is not None and service.context.absence is None:
-        await aside(_note_event(service, request, asked, asked.session))
+        await run_aside(_note_event(service, request, asked, asked.session))
     if asked.event in ("stop", "session-end") or _is_served_by_mod(service, asked):
         return HookAnswer(context="")
     context = await _compose_context(service, request, asked)
@@ -145,12 +145,12 @@ async def _compose_prompt_context(
     A prompt that merely starts like a wake while none is outstanding is a quotation; it is treated as ordinary.
     """
     if asked.speaker == "wake":
-        change = await aside(in_thread(lambda: report_outcome(service, session, None, "submitted")))
+        change = await run_aside(in_thread(lambda: report_outcome(service, session, None, "submitted")))
         if change is None or change[1]:
             return ""
     if (
         asked.speaker == "person"
-        and await aside(in_thread(lambda: note_person_prompt(service, request)))
+        and await run_aside(in_thread(lambda: note_person_prompt(service, request)))
         and rules_of(request).on
     ):
         return (await compose_brief_context(service, request, asked.channel, prompt_text)).context

@@ -22,14 +22,14 @@ from brief.core.notices.visibility import is_held
 from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.inputs import SessionInputs, Words
-from brief.notices.locking import Held, IsHeld, Placed, Request, held_locks, place, release
+from brief.notices.locking import Held, IsHeld, Placed, Request, find_held, release_locks, take_lock
 from brief.request import RequestContext
 from brief.sections.alerts import lock_owners, unread_folders
 from brief.sections.context import own_episode
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 
 FOR_THE_OWNER = "its text is for the owner alone"
 
@@ -118,13 +118,13 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
 
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        days, _, _ = zone(request.query.settings)
-        is_in_force = _held_test(service, request, owner)
+        days, _, _ = find_zone_in_force(request.query.settings)
+        is_in_force = _make_held_test(service, request, owner)
         own = own_episode(service.context, request.query)
         session = asked.session or (own.episode.id if own is not None else "")
-        placed = place(request.notice_folders, _request(asked, session), service.now(), is_in_force, days)
+        placed = take_lock(request.notice_folders, _make_request(asked, session), service.now(), is_in_force, days)
         if isinstance(placed, Placed):
-            return _one(
+            return _describe_change(
                 "placed",
                 component_name(asked.component),
                 placed.notice,
@@ -133,7 +133,7 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
             )
         if placed.is_of(session or None):
             did = "extended" if placed.is_extended else "held already"
-            return _one(did, placed.component, placed.notice, placed.path)
+            return _describe_change(did, placed.component, placed.notice, placed.path)
         raise ConflictError(_describe_holder(placed, owner))
 
     return await in_thread(work)
@@ -144,18 +144,18 @@ async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneL
 
     def work() -> OneLock:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        session = None if asked.force and asked.session is None else episode_meant(service.context, request.query)
-        released = release(
+        session = None if asked.force and asked.session is None else find_meant(service.context, request.query)
+        released = release_locks(
             request.notice_folders,
             asked.component,
             session,
-            is_held=_held_test(service, request, owner),
+            is_held=_make_held_test(service, request, owner),
             force=asked.force,
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
         first, unread = released.locks[0], _list_unread(released.unread, request)
         name = first.notice.component if first.notice else asked.component
-        return _one("released", component_name(name), first.notice, first.path, unread)
+        return _describe_change("released", component_name(name), first.notice, first.path, unread)
 
     return await in_thread(work)
 
@@ -165,9 +165,9 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
 
     def work() -> Locks:
         request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        found = held_locks(request.notice_folders, _held_test(service, request, owner))
+        found = find_held(request.notice_folders, _make_held_test(service, request, owner))
         unread = _with_unread_folders(found.unread, request)
-        days, _, _ = zone(request.query.settings)
+        days, _, _ = find_zone_in_force(request.query.settings)
         since = request.query.settings.alerts.lock_owner_since
         return Locks(
             locks=tuple(
@@ -181,7 +181,7 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     return await in_thread(work)
 
 
-def _request(asked: PlaceInputs, session: str) -> Request:
+def _make_request(asked: PlaceInputs, session: str) -> Request:
     ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
     return Request(
         component=asked.component,
@@ -193,9 +193,9 @@ def _request(asked: PlaceInputs, session: str) -> Request:
     )
 
 
-def _held_test(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> IsHeld:
+def _make_held_test(service: RepositoryService, request: RequestContext, owner: Callable[[Notice], Life]) -> IsHeld:
     """The test whether a lock is held now, by the time zone of the checkout and the life of its owner."""
-    days, _, _ = zone(request.query.settings)
+    days, _, _ = find_zone_in_force(request.query.settings)
     return lambda lock: is_held(lock, service.clock.earliest(), days, owner(lock))
 
 
@@ -212,7 +212,7 @@ def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
     return Lock(
         component=lock.component,
         slug=lock.slug,
-        title=_title(lock),
+        title=_visible_title(lock),
         session_id=lock.session_id,
         since=spell_when(lock.created) if lock.created else None,
         expires=spell_when(lock.expires) if lock.expires else None,
@@ -223,7 +223,7 @@ def _lock(lock: Notice, path: str, owner: Life, *, must: bool) -> Lock:
     )
 
 
-def _title(lock: Notice) -> str:
+def _visible_title(lock: Notice) -> str:
     """The title of a lock, unless that is for the owner alone. The lock holds for everybody all the same."""
     return FOR_THE_OWNER if lock.audience is Audience.OWNER else lock.title
 
@@ -241,7 +241,7 @@ def _describe_holder(held: Held, owner: Callable[[Notice], Life]) -> str:
     )
     since = f", since {spell_when(lock.created)}" if lock.created else ""
     until = f", until {spell_when(lock.expires)}" if lock.expires else ""
-    text = f"{component} is locked by {holder}{since}{until}: {clean(_title(lock), 120)} ({to_wire(held.path)})"
+    text = f"{component} is locked by {holder}{since}{until}: {clean(_visible_title(lock), 120)} ({to_wire(held.path)})"
     is_gone = lock.session_id is not None and owner(lock) is Life.GONE
     return f"{text}; {release_of_gone(held.component)}" if is_gone else text
 
@@ -251,7 +251,9 @@ def release_of_gone(component: str) -> str:
     return f"that session is gone, so majordomus lock release {clean(shlex.quote(component), 200)} --force frees it"
 
 
-def _one(did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()) -> OneLock:
+def _describe_change(
+    did: str, component: str, notice: Notice | None, path: str, unread: tuple[str, ...] = ()
+) -> OneLock:
     return OneLock(
         did=did,
         component=component,
@@ -277,7 +279,7 @@ def status_text(answer: Locks) -> str:
     count = len(answer.locks)
     known = f" that could be read; {clean(answer.unread_summary, 400)}" if not answer.fully_read else ""
     lines = [f"{count} lock{' is' if count == 1 else 's are'} held{known}"]
-    lines += [_line(lock) for lock in answer.locks]
+    lines += [_lock_line(lock) for lock in answer.locks]
     gone = [lock.component or "COMPONENT" for lock in answer.locks if lock.owner is Life.GONE]
     lines += [f"  {clean(component, 60)}: {release_of_gone(component)}" for component in gone]
     lines += [f"  could not be read, and may be a lock: {clean(line, 400)}" for line in answer.unread]
@@ -285,7 +287,7 @@ def status_text(answer: Locks) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(lock: Lock) -> str:
+def _lock_line(lock: Lock) -> str:
     holder = f"session {clean(lock.session_id, 60)}, owner {lock.owner}" if lock.session_id else "no session named"
     since = f", since {lock.since}" if lock.since else ""
     until = f", until {lock.expires}" if lock.expires else ""
@@ -294,14 +296,14 @@ def _line(lock: Lock) -> str:
 
 def audit_text(answer: Locks) -> str:
     """A line for each lock with how it names its owner: `fail` if it must and does not, `warn` if it need not."""
-    lines = [f"{_verdict(lock)}  {lock.naming:<14} {_line(lock).strip()}" for lock in answer.locks]
+    lines = [f"{_audit_word(lock)}  {lock.naming:<14} {_lock_line(lock).strip()}" for lock in answer.locks]
     if not answer.fully_read:
         lines.append(f"warn  unread         {clean(answer.unread_summary, 400)}")
     lines += [f"warn  unread         {clean(line, 400)}" for line in (*answer.unread, *answer.unlisted)]
     return "\n".join(lines or ["ok    no lock is held"]) + "\n"
 
 
-def _verdict(lock: Lock) -> str:
+def _audit_word(lock: Lock) -> str:
     if lock.naming is LockClass.OK:
         return "ok  "
     return "fail" if lock.must_name_owner else "warn"

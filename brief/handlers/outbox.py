@@ -18,7 +18,7 @@ from brief.core.wakes.state import (
     record_outcome,
     tidy_outbox,
 )
-from brief.handlers.aside import aside
+from brief.handlers.aside import run_aside
 from brief.handlers.waking import compose_wake
 from brief.request import RequestContext
 from brief.service import RepositoryService
@@ -60,7 +60,7 @@ async def hand_out_prompt(
     wake_state, taken = await in_thread(lambda: _take_prompt(service, session, fresh))
     if taken is not None:
         # If it is proven that the client never received the prompt, it waits again.
-        if_unread(lambda: aside(in_thread(lambda: report_outcome(service, session, taken.id, "held"))))
+        if_unread(lambda: run_aside(in_thread(lambda: report_outcome(service, session, taken.id, "held"))))
     return wake_state, taken
 
 

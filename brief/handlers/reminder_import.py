@@ -13,7 +13,7 @@ from brief.core.text.sanitize import clean, to_wire
 from brief.handlers.inputs import FileName, SessionInputs
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 
 
 class MigrateInputs(SessionInputs, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class MigrateInputs(SessionInputs, frozen=True, kw_only=True):
     file: Annotated[FileName, Meta(max_length=4_000, description="path of a list of reminders in Markdown")]
 
 
-class Taken(Wire, frozen=True):
+class Imported(Wire, frozen=True):
     """What was taken over from a list: the new notices, those that were there, and the lines that were not read."""
 
     source: str
@@ -32,18 +32,18 @@ class Taken(Wire, frozen=True):
     unread: tuple[str, ...]
 
 
-async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Taken:
+async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Imported:
     """Take a reminders list over as notices for the owner; what was taken over before is left."""
     from brief.reminder_import.migration import migrate  # noqa: PLC0415 - slow to load, and asked for once, if ever
 
-    def work() -> Taken:
+    def work() -> Imported:
         request = service.request_context(asked.root, asked.session)
-        days, _, _ = zone(request.query.settings)
+        days, _, _ = find_zone_in_force(request.query.settings)
         path = os.path.join(request.here.root, asked.file)
         source = os.path.relpath(path, request.here.root)
         now = service.now()
         taken = migrate(request.notice_folders[0], path, to_wire(source), now, local_day(now, days))
-        return Taken(
+        return Imported(
             source=to_wire(source),
             added=tuple(made.notice.slug for made in taken.added),
             left=taken.left,
@@ -54,7 +54,7 @@ async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) ->
     return await in_thread(work)
 
 
-def taken_text(answer: Taken) -> str:
+def import_text(answer: Imported) -> str:
     """What was taken over and what was not, and how to retire the list once nothing is left in it."""
     source = clean(answer.source, 400)
     counts = f"{len(answer.added)} added, {len(answer.left)} there before, {answer.done} ticked off"

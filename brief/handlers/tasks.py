@@ -11,7 +11,7 @@ from brief.core.model.wire import Wire
 from brief.core.sessions.task import Task
 from brief.core.text.sanitize import clean
 from brief.handlers.inputs import SessionInputs, Words
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
 
@@ -59,7 +59,7 @@ async def end_task(service: RepositoryService, asked: DoneInputs) -> OneTask:
 
 async def _write_task(service: RepositoryService, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
     def work() -> OneTask:
-        meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
+        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
         task = write(meant)
         service.board.hear(meant, service.now())
         return OneTask(task=task)

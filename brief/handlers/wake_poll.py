@@ -23,7 +23,7 @@ from brief.sessions.activity import Scope
 from brief.sessions.channel_scope import scope_of_hook
 from brief.sessions.client_records import client_folder
 from brief.support.daemon_threads import in_thread
-from brief.support.schedule_clock import minute
+from brief.support.schedule_clock import one_minute
 
 ASKS_A_MINUTE = 60
 """How often the process polls at most. It polls at least once a minute, so that its session stays heard."""
@@ -142,5 +142,5 @@ def _seconds_to_next_poll(service: RepositoryService, wake_state: WakeState, rul
     """
     now = service.now()
     due = due_at(wake_state, rules, service.board.wakes.instant(now)) if wake_state.prompt is None else None
-    left = minute() if due is None else max(timedelta(0), due - now) + minute() / ASKS_A_MINUTE
-    return min(left, minute()).total_seconds()
+    left = one_minute() if due is None else max(timedelta(0), due - now) + one_minute() / ASKS_A_MINUTE
+    return min(left, one_minute()).total_seconds()

@@ -27,7 +27,7 @@ from brief.handlers.inputs import Inputs, SessionInputs
 from brief.handlers.outbox import due_at
 from brief.handlers.waking import compose_wake, rules_for, rules_of
 from brief.request import RequestContext
-from brief.sections.episode_meant import episode_meant
+from brief.sections.episode_meant import find_meant
 from brief.service import RepositoryService
 from brief.sessions.wakes import LedgerLine
 from brief.support.daemon_threads import in_thread
@@ -259,7 +259,7 @@ async def _change_wakes(
         if asked.repository:
             everybody()
             return _list_all(service)
-        meant = episode_meant(service.context, query)
+        meant = find_meant(service.context, query)
         service.board.wakes.change(meant, service.now(), one, durable=True)
         return _list_all(service, meant)
 
@@ -293,7 +293,7 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
 
 def _request_for_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
     """The context of a request for the episode that is meant, at the checkout where it is open."""
-    meant = episode_meant(service.context, service.request_context(asked.root, asked.session).query)
+    meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
     episode = service.board.require_open(meant)
     return service.request_context(episode.checkout, meant)
 

@@ -13,12 +13,12 @@ from brief.core.text.brief_digest import digest_facts
 from brief.core.wakes.rules import Rules, WakeStatus, rules_of_policy, wake_status
 from brief.core.wakes.state import Prompt, is_brief_owed, record_person_prompt
 from brief.core.wakes.wake_text import wake_text
-from brief.handlers.session_context import shown_to
+from brief.handlers.session_context import read_unseen
 from brief.policy import switch_reason
 from brief.request import RequestContext
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.schedule_clock import minute
+from brief.support.schedule_clock import one_minute
 
 CHANNEL_SECONDS = 0.15
 """How long the start of a session waits for the first call of the channel that will wake it."""
@@ -33,7 +33,7 @@ async def compose_wake(service: RepositoryService, request: RequestContext) -> P
     """Compose the prompt that wakes the session of a request."""
     query = request.query
     (shown, _), kept = await asyncio.gather(
-        shown_to(service, query), service.brief(query.root, query.session, local=False)
+        read_unseen(service, query), service.brief(query.root, query.session, local=False)
     )
     follow_ups = [follow_up.line for follow_up in service.board.follow_ups(query.session or "")]
     return Prompt(
@@ -51,12 +51,12 @@ def uncomposed_wake(now: datetime) -> Prompt:
 
 def rules_of(request: RequestContext) -> Rules:
     """The wake rules of a checkout."""
-    return rules_of_policy(request.query.settings, minute())
+    return rules_of_policy(request.query.settings, one_minute())
 
 
 def rules_in(service: RepositoryService, root: str) -> Rules:
     """The wake rules of the checkout at `root`, by its policy alone. Raises RepositoryError."""
-    return rules_of_policy(service.checkout_config(root).settings, minute())
+    return rules_of_policy(service.checkout_config(root).settings, one_minute())
 
 
 def rules_for(service: RepositoryService, request: RequestContext, session: str) -> tuple[Rules, str | None]:

@@ -41,15 +41,15 @@ class Client(Struct, frozen=True):
 
 def examine(mod: Mod, scope: Scope, root: str | None, folder: str, environ: Mapping[str, str] = os.environ) -> Client:
     """Find out whether a session that starts in `folder` of the checkout `root` loads the mod."""
-    home = PROVIDERS[mod.provider].home(environ)
-    version = _version(folder, environ)
-    reasons = [*_too_old(version), *_switched_off(mod, home, root, environ)]
+    home = PROVIDERS[mod.provider].home_folder(environ)
+    version = _ask_version(folder, environ)
+    reasons = [*_too_old(version), *_find_switches(mod, home, root, environ)]
     if scope is Scope.PROJECT and root is not None:
-        reasons += [*_shadowed(mod, home), *_unscanned(home, root, folder, environ)]
-    return Client(version, tuple(reasons), tuple(_doubts(version, home, root, environ)))
+        reasons += [*_find_shadowing(mod, home), *_find_unscanned(home, root, folder, environ)]
+    return Client(version, tuple(reasons), tuple(_find_doubts(version, home, root, environ)))
 
 
-def _version(folder: str, environ: Mapping[str, str]) -> str | None:
+def _ask_version(folder: str, environ: Mapping[str, str]) -> str | None:
     """The version of the client on PATH, which is started in `/` so that it reads no file of the repository."""
     found = find_program("claude", folder, environ)
     if not isinstance(found, Known):
@@ -71,7 +71,7 @@ def _too_old(version: str | None) -> Iterator[str]:
         yield f"claude {version} does not load mods; they need {needed} or newer"
 
 
-def _doubts(version: str | None, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
+def _find_doubts(version: str | None, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     needed = ".".join(map(str, FIRST_WITH_MODS))
     if version is None:
         yield f"claude is not on PATH outside the repository, or prints no version; mods need {needed} or newer"
@@ -81,16 +81,16 @@ def _doubts(version: str | None, home: Path, root: str | None, environ: Mapping[
             yield f"{path} {found.reason}, and may keep the mod from loading; fix it"
 
 
-def _switched_off(mod: Mod, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
+def _find_switches(mod: Mod, home: Path, root: str | None, environ: Mapping[str, str]) -> Iterator[str]:
     own = _own_file(home, environ)
     is_offline = any(environ.get(name) for name in ("DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"))
-    if inner(read_document(own), "cachedGrowthBookFeatures").get(FLAG) is False and not is_offline:
+    if object_under(read_document(own), "cachedGrowthBookFeatures").get(FLAG) is False and not is_offline:
         yield f"{own} sets {FLAG} to false: the client's rollout of mods has not reached you"
     for path in settings_files(home, root):
         settings = read_document(path)
         if settings.get("disableAllHooks") is True:
             yield f"{path} sets disableAllHooks, which disables mods too"
-        if inner(settings, "enabledPlugins").get(f"{mod.name}@skills-dir") is False:
+        if object_under(settings, "enabledPlugins").get(f"{mod.name}@skills-dir") is False:
             yield f"{path} disables {mod.name}@skills-dir under enabledPlugins"
 
 
@@ -102,22 +102,23 @@ def settings_files(home: Path, root: str | None) -> Iterator[Path]:
         yield Path(root, ".claude/settings.local.json")
 
 
-def _shadowed(mod: Mod, home: Path) -> Iterator[str]:
+def _find_shadowing(mod: Mod, home: Path) -> Iterator[str]:
     own = home / mod.target
     if (own / ".claude-plugin").is_dir():
         yield f"{own} has the same name and is loaded in its place; remove one of the two"
 
 
-def _unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -> Iterator[str]:
+def _find_unscanned(home: Path, root: str, folder: str, environ: Mapping[str, str]) -> Iterator[str]:
     if os.path.realpath(folder) != os.path.realpath(root):
         yield f"a session that starts in {folder} does not load it: the client looks only in the folder it starts in"
     own = _own_file(home, environ)
     document = find_document(own)
     if isinstance(document, Unknown):
-        return  # `_doubts` says so
-    trusted = inner(document.value if isinstance(document, Known) else {}, "projects")
+        return  # `_find_doubts` says so
+    trusted = object_under(document.value if isinstance(document, Known) else {}, "projects")
     if not any(
-        inner(trusted, str(each)).get("hasTrustDialogAccepted") is True for each in (Path(root), *Path(root).parents)
+        object_under(trusted, str(each)).get("hasTrustDialogAccepted") is True
+        for each in (Path(root), *Path(root).parents)
     ):
         yield f"the client does not trust {root} yet; start it there once and accept its prompt"
 
@@ -146,7 +147,7 @@ def find_document(path: Path) -> Reading[dict[str, Any]]:
     return Known(document) if isinstance(document, dict) else Unknown("is not a JSON object")
 
 
-def inner(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+def object_under(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The object under a name. Empty if there is none."""
     value = document.get(name)
     return value if isinstance(value, dict) else {}

@@ -39,9 +39,9 @@ def own_command(called: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-m", "brief")
 
 
-def content(mod: Mod, source: Path, scope: Scope, command: Sequence[str]) -> Files:
+def make_content(mod: Mod, source: Path, scope: Scope, command: Sequence[str]) -> Files:
     """All files of the mod's folder, to be written. Raises OSError, UnreadableFileError."""
-    files = {name: read_bounded(str(source / name), MOST_BYTES) for name in sorted(_shipped(source))}
+    files = {name: read_bounded(str(source / name), MOST_BYTES) for name in sorted(_list_shipped(source))}
     if INSTALLED in files:
         files[INSTALLED] = _render_installed(scope, command)
     return {**files, mod.marker: _render_marker(mod, files)}
@@ -63,12 +63,12 @@ def read_marker(mod: Mod, files: Files) -> Files | None:
         return None
 
 
-def digest(text: bytes) -> bytes:
+def digest_file(text: bytes) -> bytes:
     """The hexadecimal SHA-256 of a file's content."""
     return hashlib.sha256(text).hexdigest().encode()
 
 
-def _shipped(source: Path) -> Iterator[str]:
+def _list_shipped(source: Path) -> Iterator[str]:
     for folder, _, names in os.walk(source):
         for name in names:
             path = PurePosixPath((Path(folder) / name).relative_to(source))
@@ -94,6 +94,6 @@ def _render_marker(mod: Mod, files: Files) -> bytes:
         "schema": MARKER_SCHEMA,
         "mod": mod.name,
         "version": __version__,
-        "files": {name: digest(text).decode() for name, text in files.items()},
+        "files": {name: digest_file(text).decode() for name, text in files.items()},
     }
     return json.dumps(document, indent=1).encode() + b"\n"

@@ -30,7 +30,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-def kind(parent: int, name: str) -> Kind:
+def find_kind(parent: int, name: str) -> Kind:
     """The kind of the entry `name` in the folder `parent`. Links are not followed."""
     try:
         mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
@@ -49,15 +49,15 @@ def read(parent: int, name: str) -> Files:
     files: dict[str, bytes] = {}
     for folder, folders, names, descriptor in os.fwalk(name, dir_fd=parent):
         at = PurePosixPath(folder).relative_to(name)
-        links = [each for each in folders if kind(descriptor, each) is Kind.LINK]
+        links = [each for each in folders if find_kind(descriptor, each) is Kind.LINK]
         for each in (*names, *links):
             if len(files) >= MOST_FILES:
                 return files
-            files[str(at / each)] = _content(descriptor, each)
+            files[str(at / each)] = _read_content(descriptor, each)
     return files
 
 
-def _content(parent: int, name: str) -> bytes:
+def _read_content(parent: int, name: str) -> bytes:
     try:
         descriptor = os.open(name, _READ, dir_fd=parent)
     except OSError:
@@ -70,7 +70,7 @@ def _content(parent: int, name: str) -> bytes:
 
 
 @contextmanager
-def locked(parent: int, name: str) -> Iterator[None]:
+def lock_parent(parent: int, name: str) -> Iterator[None]:
     """Lock out other installations, and remove what an interrupted one left beside the folder."""
     fcntl.flock(parent, fcntl.LOCK_EX)
     try:
@@ -84,7 +84,7 @@ def locked(parent: int, name: str) -> Iterator[None]:
 
 def replace(parent: int, name: str, files: Files) -> None:
     """Replace the folder `name` with one of exactly these files. It is never seen half-written. Raises OSError."""
-    fresh, old = _aside(name), _aside(name)
+    fresh, old = _name_aside(name), _name_aside(name)
     try:
         _write(parent, fresh, files)
         _exchange(parent, name, fresh, old)
@@ -96,7 +96,7 @@ def replace(parent: int, name: str, files: Files) -> None:
 
 def remove(parent: int, name: str) -> None:
     """Remove the folder. It is renamed first, so that it is never seen half-removed. Raises OSError."""
-    old = _aside(name)
+    old = _name_aside(name)
     os.rename(name, old, src_dir_fd=parent, dst_dir_fd=parent)
     shutil.rmtree(old, ignore_errors=True, dir_fd=parent)
 
@@ -112,7 +112,7 @@ def _exchange(parent: int, name: str, fresh: str, old: str) -> None:
         raise
 
 
-def _aside(name: str) -> str:
+def _name_aside(name: str) -> str:
     """A temporary name beside the folder's own. Clients skip names that start with a dot."""
     return f".{name}.{secrets.token_hex(4)}"
 

@@ -11,7 +11,7 @@ from brief.core.model.wire import Wire
 from brief.core.text.sanitize import to_wire
 from brief.fastpath.hook import EVENTS, WAKE
 from brief.fastpath.known import Known, Unknown
-from brief.install.client import find_document, inner, settings_files
+from brief.install.client import find_document, object_under, settings_files
 from brief.install.mods import PROVIDERS
 from brief.sessions.channel_scope import command_of, hooks_of
 
@@ -46,7 +46,7 @@ def find_hook_settings(
     provider: str, root: str | None, environ: Mapping[str, str] = os.environ
 ) -> tuple[HookSettings, ...]:
     """The settings files that name a command of ours, or that may: the person's, and those of the checkout `root`, if any."""
-    paths = dict.fromkeys(settings_files(PROVIDERS[provider].home(environ), root))
+    paths = dict.fromkeys(settings_files(PROVIDERS[provider].home_folder(environ), root))
     files = (_read_settings(path) for path in paths)
     return tuple(one for one in files if one.commands or one.unread)
 
@@ -54,7 +54,7 @@ def find_hook_settings(
 def _read_settings(path: Path) -> HookSettings:
     found = find_document(path)
     settings = found.value if isinstance(found, Known) else {}
-    runs = [command_of(run) for entries in inner(settings, "hooks").values() for run in hooks_of(entries)]
+    runs = [command_of(run) for entries in object_under(settings, "hooks").values() for run in hooks_of(entries)]
     events = dict.fromkeys(_EVENTS[name] for run in runs for name in _COMMAND.findall(run) if name in _EVENTS)
     line = _COMMAND.search(command_of(settings.get("statusLine")))
     return HookSettings(

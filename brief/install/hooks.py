@@ -25,7 +25,7 @@ WAKING: dict[str, object] = {
 }
 
 
-def snippet(command: Sequence[str], scope: Scope) -> str:
+def make_snippet(command: Sequence[str], scope: Scope) -> str:
     """The JSON for a `settings.json` of Claude Code. Every command has its full path.
 
     The process that wakes a session is started when the session begins and whenever a turn ends, which it also reports

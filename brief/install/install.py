@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from brief.core.model.errors import MajordomusError
 from brief.install import folder
-from brief.install.content import Files, digest, is_client_file, read_marker
+from brief.install.content import Files, digest_file, is_client_file, read_marker
 from brief.install.folder import Kind
 from brief.install.place import Place
 from brief.support.files import reason_of
@@ -60,9 +60,9 @@ class Found(Struct, frozen=True):
         """Whether it has our marker."""
         return self.last is not None
 
-    def edited(self, marker: str) -> tuple[str, ...]:
+    def find_edited(self, marker: str) -> tuple[str, ...]:
         """The files that were changed, added or deleted since the last installation."""
-        now = {name: digest(text) for name, text in self.files.items() if name != marker}
+        now = {name: digest_file(text) for name, text in self.files.items() if name != marker}
         last = self.last or {}
         return tuple(sorted(name for name in {*now, *last} if now.get(name) != last.get(name)))
 
@@ -73,7 +73,7 @@ NOTHING = Found(Kind.NOTHING, {}, None)
 def find(place: Place) -> Found:
     """Read what is at the place. Raises LinkInTheWayError, CaptureError."""
     try:
-        with place.parent(make=False) as parent:
+        with place.open_parent(make=False) as parent:
             return _find(place, parent)
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
@@ -87,12 +87,12 @@ def install(place: Place, wanted: Files, off: str | None, now: datetime) -> Outc
     Raises LinkInTheWayError, CaptureError.
     """
     if off is not None and not place.path.parent.is_dir():
-        return _outcome(place, Action.NOT_WRITTEN, off)
+        return _make_outcome(place, Action.NOT_WRITTEN, off)
     try:
-        with place.parent(make=off is None) as parent, folder.locked(parent, place.name):
+        with place.open_parent(make=off is None) as parent, folder.lock_parent(parent, place.name):
             found = _find(place, parent)
             if found.kind is not Kind.NOTHING and not found.is_ours:
-                return _foreign(place, found)
+                return _report_foreign(place, found)
             if off is not None:
                 return _withdraw(place, parent, found, off, now)
             return _update(place, parent, found, wanted, now)
@@ -103,17 +103,17 @@ def install(place: Place, wanted: Files, off: str | None, now: datetime) -> Outc
 def remove(place: Place, now: datetime) -> Outcome:
     """Remove the mod, whatever the policy says, unless it is not ours. Raises LinkInTheWayError, CaptureError."""
     if find(place).kind is Kind.NOTHING:
-        return _outcome(place, Action.ABSENT, f"nothing to remove at {place.path}")
+        return _make_outcome(place, Action.ABSENT, f"nothing to remove at {place.path}")
     try:
-        with place.parent(make=False) as parent, folder.locked(parent, place.name):
+        with place.open_parent(make=False) as parent, folder.lock_parent(parent, place.name):
             found = _find(place, parent)
-            return _remove(place, parent, found, "", now) if found.is_ours else _foreign(place, found)
+            return _remove(place, parent, found, "", now) if found.is_ours else _report_foreign(place, found)
     except OSError as error:
         raise _capture_error(place, "removed", error) from error
 
 
 def _find(place: Place, parent: int) -> Found:
-    kind = folder.kind(parent, place.name)
+    kind = folder.find_kind(parent, place.name)
     if kind is not Kind.FOLDER:
         return Found(kind, {}, None)
     files = {path: text for path, text in folder.read(parent, place.name).items() if not is_client_file(path)}
@@ -123,31 +123,31 @@ def _find(place: Place, parent: int) -> Found:
 def _update(place: Place, parent: int, found: Found, wanted: Files, now: datetime) -> Outcome:
     if not found.is_ours:
         folder.replace(parent, place.name, wanted)
-        return _outcome(place, Action.WRITTEN, str(place.path))
+        return _make_outcome(place, Action.WRITTEN, str(place.path))
     if found.files == wanted:
-        return _outcome(place, Action.PRESENT, "")
+        return _make_outcome(place, Action.PRESENT, "")
     why = _keep_edited(place, found, now) or "it was from another version or installation"
     folder.replace(parent, place.name, wanted)
-    return _outcome(place, Action.REWRITTEN, f"{place.path}; {why}")
+    return _make_outcome(place, Action.REWRITTEN, f"{place.path}; {why}")
 
 
 def _withdraw(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
     if found.kind is Kind.NOTHING:
-        return _outcome(place, Action.NOT_WRITTEN, off)
+        return _make_outcome(place, Action.NOT_WRITTEN, off)
     return _remove(place, parent, found, off, now)
 
 
 def _remove(place: Place, parent: int, found: Found, off: str, now: datetime) -> Outcome:
     detail = "; ".join(part for part in (off or str(place.path), _keep_edited(place, found, now)) if part)
     folder.remove(parent, place.name)
-    return _outcome(place, Action.REMOVED, detail)
+    return _make_outcome(place, Action.REMOVED, detail)
 
 
 def _keep_edited(place: Place, found: Found, now: datetime) -> str:
     """Back up a folder that was edited by hand. Returns a clause that says where, "" if nothing was edited."""
-    if not found.edited(place.mod.marker):
+    if not found.find_edited(place.mod.marker):
         return ""
-    copy = _unused(place.kept / f"{place.mod.name}-{now:%Y%m%dT%H%M%SZ}")
+    copy = _find_unused(place.kept / f"{place.mod.name}-{now:%Y%m%dT%H%M%SZ}")
     try:
         place.make_kept()
         shutil.copytree(place.path, copy, symlinks=True, ignore=_client_files)
@@ -158,7 +158,7 @@ def _keep_edited(place: Place, found: Found, now: datetime) -> str:
     return f"the edited copy is kept at {copy}"
 
 
-def _unused(path: Path) -> Path:
+def _find_unused(path: Path) -> Path:
     number = 1
     unused = path
     while os.path.lexists(unused):
@@ -171,7 +171,7 @@ def _client_files(at: str, names: list[str]) -> list[str]:
     return [name for name in names if name == "types" and os.path.basename(at) == ".claude-plugin"]
 
 
-def _foreign(place: Place, found: Found) -> Outcome:
+def _report_foreign(place: Place, found: Found) -> Outcome:
     what = " (a link, which is not followed)" if found.kind is Kind.LINK else ""
     return Outcome(
         place.mod.name, Action.FOREIGN, f"{place.mod.name}: {Action.FOREIGN}{what}; left as it is: {place.path}"
@@ -181,7 +181,7 @@ def _foreign(place: Place, found: Found) -> Outcome:
 _PHRASES: Mapping[Action, str] = {Action.PRESENT: "already present; left as it is"}
 
 
-def _outcome(place: Place, action: Action, detail: str) -> Outcome:
+def _make_outcome(place: Place, action: Action, detail: str) -> Outcome:
     parts = (place.mod.name, _PHRASES.get(action, action), detail)
     return Outcome(place.mod.name, action, ": ".join(part for part in parts if part))
 

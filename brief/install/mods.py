@@ -41,7 +41,7 @@ class Provider(Struct, frozen=True):
     folder: str
     variable: str
 
-    def home(self, environ: Mapping[str, str] = os.environ) -> Path:
+    def home_folder(self, environ: Mapping[str, str] = os.environ) -> Path:
         """The person's own folder of this client: in their home, unless the variable names another."""
         named = environ.get(self.variable, "")
         return Path(named) if os.path.isabs(named) else home_folder(environ) / self.folder

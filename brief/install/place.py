@@ -33,7 +33,7 @@ class Place(Struct, frozen=True):
         return self.base.joinpath(*self.steps, self.name)
 
     @contextmanager
-    def parent(self, *, make: bool) -> Iterator[int]:
+    def open_parent(self, *, make: bool) -> Iterator[int]:
         """Open the parent folder, and create it if `make`. Yields its descriptor. Raises LinkInTheWayError, OSError."""
         if make:
             self.base.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def in_checkout(mod: Mod, here: Located) -> Place:
 def of_person(mod: Mod, environ: Mapping[str, str] = os.environ) -> Place:
     """The place for all sessions of this person. Links on the way are followed, since these folders are their own."""
     *steps, name = mod.target.split("/")
-    base = PROVIDERS[mod.provider].home(environ).joinpath(*steps)
+    base = PROVIDERS[mod.provider].home_folder(environ).joinpath(*steps)
     kept = _state_home(environ) / "majordomus/kept"
     return Place(mod, Scope.USER, Path(os.path.realpath(base)), (), name, kept)
 

@@ -49,7 +49,7 @@ class CaptureStatus(Wire, frozen=True, kw_only=True):
 
 def mod_status(place: Place, found: Found, off: str | None, seen: Client | None, instead: str | None) -> ModStatus:
     """The record of a mod that was found at a place. `seen` is the client, if it was examined."""
-    changed = found.edited(place.mod.marker) if found.is_ours else ()
+    changed = found.find_edited(place.mod.marker) if found.is_ours else ()
     ours: Literal["as written", "edited"] = "edited" if changed else "as written"
     return ModStatus(
         mod=place.mod.name,
@@ -71,34 +71,36 @@ def mod_status(place: Place, found: Found, off: str | None, seen: Client | None,
 
 def status_text(status: CaptureStatus) -> str:
     """The status as text: a few lines for each mod, one for each settings file."""
-    lines = [line for mod in status.mods for line in _lines(mod)] + [(0, _describe(one)) for one in status.settings]
+    lines = [line for mod in status.mods for line in _status_lines(mod)] + [
+        (0, _describe(one)) for one in status.settings
+    ]
     return "".join(f"{'  ' * depth}{clean(line, 1_000)}\n" for depth, line in lines)
 
 
-def _lines(mod: ModStatus) -> list[tuple[int, str]]:
+def _status_lines(mod: ModStatus) -> list[tuple[int, str]]:
     """Each line with its indentation level."""
     title = f"{mod.mod} for the {mod.scope}"
     if mod.state == "absent":
-        return _absent(mod, title)
+        return _absent_lines(mod, title)
     if mod.state == "foreign":
         left = "this tool did not put it there and leaves it as it is; what the client does with it was not checked"
         return [(0, f"{title}: foreign: {mod.path}"), (1, left)]
     edited = ", ".join(mod.changed[:_MOST_NAMED]) + (", ..." if len(mod.changed) > _MOST_NAMED else "")
     state = f"{mod.state} ({edited})" if mod.changed else mod.state
     off = [] if mod.off is None else [(1, mod.off)]
-    verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {_loads(mod)}")
+    verdict = (1, f"{mod.provider} {mod.client or '(version unknown)'}: {_describe_loading(mod)}")
     why = [(2, sentence) for sentence in (*mod.reasons, *(f"unknown: {doubt}" for doubt in mod.doubts))]
     return [(0, f"{title}: {state}: {mod.path}"), *off, verdict, *why]
 
 
-def _loads(mod: ModStatus) -> str:
+def _describe_loading(mod: ModStatus) -> str:
     """Whether the client loads the mod: yes, no or unknown. A reason against it outweighs a doubt."""
     if mod.reasons:
         return "does not load it:"
     return "whether it loads it is unknown:" if mod.doubts else "loads it; nothing in its files prevents that"
 
 
-def _absent(mod: ModStatus, title: str) -> list[tuple[int, str]]:
+def _absent_lines(mod: ModStatus, title: str) -> list[tuple[int, str]]:
     if mod.instead is not None:
         beside = f"your own is, and the project needs no second one: {mod.instead}"
         return [(0, f"{title}: not installed; {beside}"), (1, "majordomus capture status --scope user shows it")]

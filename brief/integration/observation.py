@@ -45,7 +45,7 @@ class Observation(Wire, frozen=True, kw_only=True):
         """The branch to merge first: the oldest of those that contain the whole base, else the oldest of all."""
         return self.entries[0].name if self.entries else None
 
-    def data(self) -> IntegrationData:
+    def as_data(self) -> IntegrationData:
         """The observation as the data of a section."""
         return IntegrationData(
             open=len(self.entries) + self.omitted, next=self.next, observed_at=self.observed_at, queue=self.entries

@@ -43,9 +43,9 @@ def observe(common_dir: str, base: str, now: datetime, budget_s: float = 20.0) -
         git = _Git(common_dir, env, end)
         base_sha = _commit_of(git, base)
         lost = _find_lost(git, base_sha)
-        ahead = _ahead(git, base, base_sha)
-        entries = tuple(_entries(git, base_sha, ahead[:MOST_ENTRIES]))
-    unread, gaps = _unread(git, lost)
+        ahead = _find_ahead(git, base, base_sha)
+        entries = tuple(_make_entries(git, base_sha, ahead[:MOST_ENTRIES]))
+    unread, gaps = _find_unread(git, lost)
     return Observation(
         observed_at=now,
         base=to_wire(short_name(base)),
@@ -96,7 +96,7 @@ def _find_lost(git: _Git, base_sha: str) -> set[bytes]:
     return every - merged - ahead
 
 
-def _unread(git: _Git, lost: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _find_unread(git: _Git, lost: Iterable[bytes]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The branches that git could not read, `lost` among them, and a sentence for every other reason why branches may be missing.
 
     Git warns of a broken ref, but silently skips a folder of refs that it cannot open.
@@ -124,7 +124,7 @@ def _closed_folders(common_dir: str) -> Iterator[str]:
             yield f"the branches in {folder[:_MOST_OF_A_LINE]} could not be read: {error.strerror}"
 
 
-def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
+def _find_ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
     """The branches with a commit that the base lacks, newest first, without symbolic refs."""
     listed = git("for-each-ref", "--sort=-committerdate", f"--no-merged={base_sha}", f"--format={_FORMAT}", HEADS)
     branches = []
@@ -132,11 +132,11 @@ def _ahead(git: _Git, base: str, base_sha: str) -> list[_Branch]:
         ref, sha, seconds, symref = line.split(b"\0")
         name = os.fsdecode(ref)
         if name != base and not symref:
-            branches.append(_Branch(name.removeprefix(HEADS), sha.decode(), _moment(seconds)))
+            branches.append(_Branch(name.removeprefix(HEADS), sha.decode(), _parse_time(seconds)))
     return branches
 
 
-def _moment(seconds: bytes) -> datetime | None:
+def _parse_time(seconds: bytes) -> datetime | None:
     """The time of a commit. None if no calendar has it, since a commit may claim any number."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC)
@@ -144,7 +144,7 @@ def _moment(seconds: bytes) -> datetime | None:
         return None
 
 
-def _entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[QueueEntry]:
+def _make_entries(git: _Git, base_sha: str, branches: list[_Branch]) -> Iterator[QueueEntry]:
     """An entry for each branch, until the time is up."""
     roots = {c.branch: c.root for c in list_worktrees(git.common_dir, git.left) if c.branch is not None and not c.gone}
     with contextlib.suppress(GitTimeoutError):

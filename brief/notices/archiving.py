@@ -11,10 +11,10 @@ from brief.core.model.errors import MajordomusError
 from brief.core.notices.notice import Notice
 from brief.core.text.sanitize import to_wire
 from brief.git.tracked import is_tracked
-from brief.notices.finding import content
-from brief.notices.folder import NoticeFile, is_linked, named_file
+from brief.notices.finding import read_content
+from brief.notices.folder import NoticeFile, find_named_file, is_linked
 from brief.notices.folder_lock import as_notice_error, lock_folder
-from brief.notices.writing import numbered
+from brief.notices.writing import number_name
 from brief.support.fence import refuse_if_superseded
 
 
@@ -37,7 +37,7 @@ def archive(
     `is_over` is asked under the lock of the folder, since a newer notice may have the slug by then. Without it every file
     with such a name is moved, whether it is a notice or not.
     """
-    wanted = [file for slug in sorted(slugs) if (file := named_file(folder, slug)) is not None]
+    wanted = [file for slug in sorted(slugs) if (file := find_named_file(folder, slug)) is not None]
     if not wanted:
         return Archived(())
     moved: list[str] = []
@@ -69,8 +69,8 @@ def move(folder: str, path: str) -> str | None:
     refuse_if_superseded()
     with as_notice_error(path):
         os.makedirs(f"{folder}/archive", mode=0o700, exist_ok=True)
-        names = numbered(os.path.basename(path).removesuffix(".md"))
-        target = next(target for name in names if _claim(target := f"{folder}/archive/{name}.md"))
+        names = number_name(os.path.basename(path).removesuffix(".md"))
+        target = next(target for name in names if _reserve(target := f"{folder}/archive/{name}.md"))
         try:
             refuse_if_superseded()
             os.rename(path, target)
@@ -83,7 +83,7 @@ def move(folder: str, path: str) -> str | None:
     return target
 
 
-def _claim(target: str) -> bool:
+def _reserve(target: str) -> bool:
     """Reserve a free name with an empty file, so that a rename to it replaces nothing else. False if it is taken."""
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -96,6 +96,6 @@ def _is_over(file: NoticeFile, is_over: Callable[[Notice], bool] | None) -> bool
     if is_over is None:
         return True
     try:
-        return is_over(content(file)[1])
+        return is_over(read_content(file)[1])
     except MajordomusError:
         return False

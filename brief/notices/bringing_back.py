@@ -14,7 +14,7 @@ from brief.core.notices.notice import LIMIT, Kind, Notice, parse
 from brief.notices.archiving import why_not_archivable
 from brief.notices.folder import leads_out
 from brief.notices.folder_lock import lock_folder
-from brief.notices.lock_survey import survey
+from brief.notices.lock_survey import survey_locks
 from brief.support.fence import refuse_if_superseded
 from brief.support.files import read_bounded
 
@@ -35,14 +35,14 @@ def bring_back(
     Only a notice that `is_shown` at the present time is moved, and only to a free name. A lock is not moved if another
     one on its component is held in one of the `folders`. Raises GitError, NoticeError, GaveUpError and SupersededError.
     """
-    early = [name for name, changed in _archived(folder) if changed > (now + AHEAD).timestamp()]
+    early = [name for name, changed in _list_archived(folder) if changed > (now + AHEAD).timestamp()]
     if not early or why_not_archivable(folder, even_tracked=even_tracked) or leads_out(folder, "active"):
         return ()
     with lock_folder(folder):
         return tuple(slug for name in early if (slug := _brought_back(folder, name, is_shown, folders)))
 
 
-def _archived(folder: str) -> Iterator[tuple[str, float]]:
+def _list_archived(folder: str) -> Iterator[tuple[str, float]]:
     """The files in the archive with their ctime: the kernel sets it when a file is moved, by the clock of that time."""
     if leads_out(folder, "archive"):
         return
@@ -73,7 +73,7 @@ def _brought_back(folder: str, name: str, is_shown: Callable[[Notice], bool], fo
 
 def _is_taken(lock: Notice, is_shown: Callable[[Notice], bool], folders: Sequence[str]) -> bool:
     """Whether the component may be locked by now. True if that is unknown."""
-    found = survey(folders, lock.component)
+    found = survey_locks(folders, lock.component)
     key = component_key(lock.component)
     others = (each for each in found.files if each.notice is not None)
     return bool(found.unlisted) or any(

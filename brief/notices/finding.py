@@ -11,7 +11,7 @@ from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
 from brief.core.notices.notice import Notice, parse
 from brief.core.text.abbreviation import whole_name
 from brief.core.text.sanitize import clean, to_wire
-from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
+from brief.notices.folder import Folder, NoticeFile, find_named_file, list_folder
 from brief.notices.folder_lock import NoticeError
 from brief.support.files import UnreadableFileError
 
@@ -28,7 +28,7 @@ class Found(Struct, frozen=True):
 
 def find(folders: Sequence[str], name: str) -> Found:
     """The notice that a slug, its first letters or a path names. Raises NotFoundError, ConflictError or UsageError."""
-    found = [Found(folder, file) for folder in folders if (file := _named(folder, name)) is not None]
+    found = [Found(folder, file) for folder in folders if (file := _find_named(folder, name)) is not None]
     if not found:
         listed = [list_folder(folder) for folder in folders]
         # Some may be for the owner alone, and a model may be asking.
@@ -44,10 +44,10 @@ def find(folders: Sequence[str], name: str) -> Found:
     return found[0]
 
 
-def content(file: NoticeFile) -> tuple[bytes, Notice]:
+def read_content(file: NoticeFile) -> tuple[bytes, Notice]:
     """The bytes of a file, and the notice in them. Raises NotFoundError, NoticeError or DocumentError with its path."""
     raw = raw_content(file)
-    return raw, parsed(file, raw)
+    return raw, parse_content(file, raw)
 
 
 def raw_content(file: NoticeFile) -> bytes:
@@ -63,7 +63,7 @@ def raw_content(file: NoticeFile) -> bytes:
         raise NoticeError(f"{path} {error}") from error
 
 
-def parsed(file: NoticeFile, raw: bytes) -> Notice:
+def parse_content(file: NoticeFile, raw: bytes) -> Notice:
     """The notice in the bytes of a file. Raises DocumentError with its path."""
     try:
         return parse(raw, file.slug)
@@ -71,13 +71,13 @@ def parsed(file: NoticeFile, raw: bytes) -> Notice:
         raise DocumentError(f"{to_wire(file.path)}: {error}", error.line, error.column) from error
 
 
-def _named(folder: str, name: str) -> NoticeFile | None:
+def _find_named(folder: str, name: str) -> NoticeFile | None:
     """The file in the folder that a slug, a file name or a path names."""
     if "/" not in name:
-        return named_file(folder, name) or named_file(folder, name.removesuffix(".md"))
+        return find_named_file(folder, name) or find_named_file(folder, name.removesuffix(".md"))
     inner, base = os.path.split(os.path.abspath(name))
     is_here = inner == os.path.abspath(f"{folder}/active") and base.endswith(".md")
-    return named_file(folder, base.removesuffix(".md")) if is_here else None
+    return find_named_file(folder, base.removesuffix(".md")) if is_here else None
 
 
 def _not_found(listed: Sequence[Folder], name: str) -> str:

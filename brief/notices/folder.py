@@ -100,8 +100,8 @@ def list_folder(path: str, last: Folder | None = None) -> Folder:
     try:
         # With a descriptor the kernel need not resolve the path of the folder again for every file.
         with os.scandir(descriptor) as entries:
-            listed, more = _listed(entries)
-            seen = _stamps(listed)
+            listed, more = _choose_listed(entries)
+            seen = _stamp_entries(listed)
             if last is not None and seen is not None and seen == last.seen:
                 return last
             known = {file.path: file for file in last.files} if last else {}
@@ -111,7 +111,7 @@ def list_folder(path: str, last: Folder | None = None) -> Folder:
     finally:
         os.close(descriptor)
     ordered = tuple(sorted(files, key=lambda file: file.slug))
-    reason = _partial(len(listed), len(left_out), more=more)
+    reason = _why_partial(len(listed), len(left_out), more=more)
     return Folder(path, ordered, reason, left_out, is_listed=not more, seen=seen)
 
 
@@ -121,28 +121,28 @@ def find_file(path: str, slug: str) -> Reading[NoticeFile]:
         return ABSENT
     if reason := leads_out(path, "active"):
         return Unknown(f"cannot be accessed: {reason}")
-    named = _path(path, slug)
+    named = _path_of(path, slug)
     try:
-        return Known(_file(named, os.lstat(named), path))
+        return Known(_make_file(named, os.lstat(named), path))
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except OSError as error:
         return Unknown(f"cannot be accessed: {reason_of(error)}")
 
 
-def named_file(path: str, slug: str) -> NoticeFile | None:
+def find_named_file(path: str, slug: str) -> NoticeFile | None:
     """The file of one slug, None if it does not exist. It has a fault if that is unknown."""
     found = find_file(path, slug)
     if isinstance(found, Unknown):
-        return NoticeFile(_path(path, slug), slug, _path(path, slug), None, found.reason)
+        return NoticeFile(_path_of(path, slug), slug, _path_of(path, slug), None, found.reason)
     return found.value if isinstance(found, Known) else None
 
 
-def _path(path: str, slug: str) -> str:
+def _path_of(path: str, slug: str) -> str:
     return f"{path}/active/{slug}{_SUFFIX}"
 
 
-def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
+def _choose_listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]], bool]:
     """The entries that are named like notices, and whether there are more. If there are many, locks come first."""
     some = islice(entries, MOST_NAMES)
     found = [entry for entry in some if (name := entry.name)[-3:] == _SUFFIX and name[0] != "."]
@@ -151,7 +151,7 @@ def _listed(entries: Iterator[os.DirEntry[str]]) -> tuple[list[os.DirEntry[str]]
     return found, next(entries, None) is not None
 
 
-def _stamps(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...] | None:
+def _stamp_entries(listed: Sequence[os.DirEntry[str]]) -> tuple[tuple[str, Stamp], ...] | None:
     """Name and stamp of each entry; None where one is a link, whose target may change, or cannot be accessed."""
     stamps = []
     try:
@@ -179,7 +179,7 @@ def leads_out(path: str, name: str) -> str | None:
     if is_of_state(path):
         return _why_unproven(path, name)
     inner = f"{path}/{name}"
-    if os.path.islink(inner) and not _inside(os.path.realpath(inner), path):
+    if os.path.islink(inner) and not _is_inside(os.path.realpath(inner), path):
         return f"its folder {name} is a link that leads out of it"
     return None
 
@@ -209,7 +209,7 @@ def _gather(
         path = f"{folder}/active/{entry.name}"
         try:
             found = entry.stat(follow_symlinks=False)
-            file = _unchanged(known.get(path), found, must_be_own=must_be_own) or _file(
+            file = _reuse_unchanged(known.get(path), found, must_be_own=must_be_own) or _make_file(
                 path, found, folder, must_be_own=must_be_own
             )
         except FileNotFoundError:
@@ -218,18 +218,18 @@ def _gather(
             fault = f"cannot be accessed: {reason_of(error)}"
             file = NoticeFile(path, entry.name.removesuffix(_SUFFIX), path, None, fault)
         files.append(file)
-        room -= _weight(file)
+        room -= _count_bytes(file)
     return files, ()
 
 
-def _unchanged(known: NoticeFile | None, found: os.stat_result, *, must_be_own: bool) -> NoticeFile | None:
+def _reuse_unchanged(known: NoticeFile | None, found: os.stat_result, *, must_be_own: bool) -> NoticeFile | None:
     """The file of an earlier listing if it is unchanged. Never a link, since its stamp is that of its target."""
     if known is None or known.stamp != stamp_of(found) or known.must_be_own is not must_be_own:
         return None
     return known
 
 
-def _partial(count: int, left_out: int, *, more: bool) -> str | None:
+def _why_partial(count: int, left_out: int, *, more: bool) -> str | None:
     """Why a folder was not read in full, and what to do about it. None if it was."""
     if more:
         return f"holds more than {MOST_NAMES:,} entries, and not all of them were listed; archive what is done"
@@ -238,13 +238,13 @@ def _partial(count: int, left_out: int, *, more: bool) -> str | None:
     return None
 
 
-def _file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = False) -> NoticeFile:
+def _make_file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = False) -> NoticeFile:
     """The file at a path. `found` describes the entry itself. Raises OSError for a link that cannot be followed."""
     slug = os.path.basename(path).removesuffix(_SUFFIX)
     if must_be_own:
         return NoticeFile(path, slug, path, stamp_of(found), _fault_of_own(path, found), must_be_own=True)
     if not stat.S_ISLNK(found.st_mode):
-        return NoticeFile(path, slug, path, stamp_of(found), _fault(path, found))
+        return NoticeFile(path, slug, path, stamp_of(found), _find_fault(path, found))
     target = os.path.realpath(path)
     try:
         found = os.stat(target)
@@ -252,8 +252,8 @@ def _file(path: str, found: os.stat_result, folder: str, *, must_be_own: bool = 
         return NoticeFile(path, slug, target, None, "is a link to nothing")
     except OSError as error:
         return NoticeFile(path, slug, target, None, f"cannot be accessed: {reason_of(error)}")
-    leads_away = None if _inside(target, folder) else "is a link that leads out of its folder"
-    return NoticeFile(path, slug, target, stamp_of(found), leads_away or _fault(path, found))
+    leads_away = None if _is_inside(target, folder) else "is a link that leads out of its folder"
+    return NoticeFile(path, slug, target, stamp_of(found), leads_away or _find_fault(path, found))
 
 
 def _fault_of_own(path: str, found: os.stat_result) -> str | None:
@@ -261,10 +261,10 @@ def _fault_of_own(path: str, found: os.stat_result) -> str | None:
         check(found, path, is_folder=False, may_be_wide=True)
     except UnprovenError as error:
         return str(error).removeprefix(f"{path} ")
-    return _fault(path, found)
+    return _find_fault(path, found)
 
 
-def _fault(path: str, found: os.stat_result) -> str | None:
+def _find_fault(path: str, found: os.stat_result) -> str | None:
     if not stat.S_ISREG(found.st_mode):
         return "is not a regular file"
     name = os.path.basename(path)
@@ -273,10 +273,10 @@ def _fault(path: str, found: os.stat_result) -> str | None:
     return None
 
 
-def _weight(file: NoticeFile) -> int:
+def _count_bytes(file: NoticeFile) -> int:
     """The number of bytes that will be read from a file: none if it is refused."""
     return file.stamp[2] if file.stamp and not file.fault and file.stamp[2] <= LIMIT else 0
 
 
-def _inside(target: str, folder: str) -> bool:
+def _is_inside(target: str, folder: str) -> bool:
     return target.startswith(os.path.realpath(folder) + os.sep)

@@ -25,13 +25,13 @@ def make_whole(folder: str) -> int:
 
 
 def _half_moved(folder: str) -> Iterator[str]:
-    active = {(found.st_dev, found.st_ino) for _, found in _files(f"{folder}/active") if found.st_nlink > 1}
-    for path, found in _files(f"{folder}/archive"):
+    active = {(found.st_dev, found.st_ino) for _, found in _list_files(f"{folder}/active") if found.st_nlink > 1}
+    for path, found in _list_files(f"{folder}/archive"):
         if not found.st_size or (found.st_dev, found.st_ino) in active:
             yield path
 
 
-def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+def _list_files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """The user's own regular files that are named like notices. None if the folder cannot be listed."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from brief.core.model.errors import MajordomusError
 from brief.core.notices.notice import Kind, Notice, NoticeStatus
 from brief.core.sessions.succession import last_heir
-from brief.notices.finding import content, find
+from brief.notices.finding import find, read_content
 from brief.notices.folder import is_linked
 from brief.notices.folder_lock import NoticeError, lock_folder
 from brief.notices.writing import rewrite
@@ -44,7 +44,7 @@ def pass_on(folder: str, slugs: Iterable[str], successors: Mapping[str, str]) ->
 
 def _pass_on_one(folder: str, slug: str, successors: Mapping[str, str]) -> None:
     file = find([folder], slug).file
-    raw, notice = content(file)
+    raw, notice = read_content(file)
     heir = heir_of(notice, successors)
     if heir is not None:
         rewrite(file, raw, {"session_id": heir})

@@ -15,8 +15,8 @@ from brief.core.notices.locks import lock_slug, may_be_lock, may_be_lock_on
 from brief.core.notices.notice import Notice
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import to_wire
-from brief.notices.finding import parsed, raw_content
-from brief.notices.folder import Folder, NoticeFile, list_folder, named_file
+from brief.notices.finding import parse_content, raw_content
+from brief.notices.folder import Folder, NoticeFile, find_named_file, list_folder
 
 MOST_FILES = 100_000
 """How many files of one folder are searched."""
@@ -52,30 +52,30 @@ class Survey(Struct, frozen=True):
         return Unread(tuple((to_wire(each.file.path), each.fault) for each in self.files if each.fault), self.partial)
 
 
-def survey(folders: Sequence[str], component: str | None = None) -> Survey:
+def survey_locks(folders: Sequence[str], component: str | None = None) -> Survey:
     """Search the folders. The lock on `component` is found by its name, even in a folder that cannot be listed."""
     looked = [list_folder(folder) for folder in folders]
     named = lock_slug(component) if component is not None else None
     return Survey(
         files=tuple(
-            found for folder in looked for file in _files(folder, named) for found in _read(folder, file, named)
+            found for folder in looked for file in _list_files(folder, named) for found in _read(folder, file, named)
         ),
-        partial=tuple((to_wire(folder.path), reason) for folder in looked if (reason := _partial(folder))),
+        partial=tuple((to_wire(folder.path), reason) for folder in looked if (reason := _why_partial(folder))),
         unlisted=tuple((to_wire(folder.path), folder.reason or "") for folder in looked if not _is_known(folder)),
     )
 
 
-def _files(folder: Folder, named: str | None) -> Iterator[NoticeFile]:
+def _list_files(folder: Folder, named: str | None) -> Iterator[NoticeFile]:
     yield from folder.files
     slugs = [*folder.left_out[:MOST_FILES]]
     if named is not None and named not in {*slugs, *(file.slug for file in folder.files)}:
         slugs.append(named)
     for slug in slugs:
-        if (file := named_file(folder.path, slug)) is not None:
+        if (file := find_named_file(folder.path, slug)) is not None:
             yield file
 
 
-def _partial(folder: Folder) -> str | None:
+def _why_partial(folder: Folder) -> str | None:
     """Why the folder may contain locks that were not found. None if all of its files were searched."""
     if not folder.is_listed:
         return folder.reason
@@ -93,7 +93,7 @@ def _read(folder: Folder, file: NoticeFile, named: str | None) -> Iterator[LockF
     try:
         raw = raw_content(file)
         if file.slug == named or may_be_lock(raw):
-            yield LockFile(folder.path, file, parsed(file, raw), raw=raw)
+            yield LockFile(folder.path, file, parse_content(file, raw), raw=raw)
     except NotFoundError:
         return
     except MajordomusError as error:

@@ -20,10 +20,10 @@ from brief.core.notices.notice import Kind, Notice, NoticeStatus, When
 from brief.core.notices.unread import Unread
 from brief.core.text.sanitize import clean
 from brief.notices.archiving import move, why_not_archivable
-from brief.notices.finding import content
+from brief.notices.finding import read_content
 from brief.notices.folder import NoticeFile
 from brief.notices.folder_lock import lock_folder
-from brief.notices.lock_survey import LockFile, Survey, survey
+from brief.notices.lock_survey import LockFile, Survey, survey_locks
 from brief.notices.writing import Written, check_owner, put, rewrite
 
 MOST_CHARACTERS = 200
@@ -110,7 +110,7 @@ class Releases(Struct, frozen=True):
 # ---------------------------------------------------------------- place
 
 
-def place(
+def take_lock(
     folders: Sequence[str], request: Request, now: datetime, is_held: IsHeld, zone: ZoneInfo = _UTC
 ) -> Placed | Held:
     """Place a lock on a component that has none. Of several callers at the same time, one gets it.
@@ -120,34 +120,34 @@ def place(
     Raises UsageError if the request is not valid, ConflictError if it is unknown whether the component is locked, and
     NoticeError and GaveUpError.
     """
-    fields = _fields(request, now)
+    fields = _make_fields(request, now)
     with lock_folder(folders[0]):
-        found = survey(folders, request.component)
-        if held := _holder(found.files, request.component, is_held):
-            return _extended(held, request, fields["expires"], zone)
+        found = survey_locks(folders, request.component)
+        if held := _find_holder(found.files, request.component, is_held):
+            return _extend(held, request, fields["expires"], zone)
         if found.unlisted:
-            raise ConflictError(_unlisted(found, request.component))
+            raise ConflictError(_describe_unlisted(found, request.component))
         made = _put(folders[0], fields, request, now, found)
     return Placed(made.notice, made.path, found.unread)
 
 
-def _extended(held: Held, request: Request, end: datetime | None, zone: ZoneInfo) -> Held:
+def _extend(held: Held, request: Request, end: datetime | None, zone: ZoneInfo) -> Held:
     """Extend the lock to `end` if the asking session holds it. Any other lock stays as it is, and none is shortened."""
     lock = held.notice
     if lock is None or end is None or lock.expires is None or not held.is_of(request.session_id):
         return held
     if begin_of(lock.expires, zone) >= end:
         return held
-    raw, _ = content(held.file)
+    raw, _ = read_content(held.file)
     return replace(held, notice=rewrite(held.file, raw, {"expires": end}), is_extended=True)
 
 
-def _unlisted(found: Survey, component: str) -> str:
+def _describe_unlisted(found: Survey, component: str) -> str:
     folders = "; ".join(f"{folder} {reason}" for folder, reason in found.unlisted)
     return f"{clean(component, 60)} may be locked, which is unknown: {folders}; fix that, and try again"
 
 
-def _fields(request: Request, now: datetime) -> dict[str, Any]:
+def _make_fields(request: Request, now: datetime) -> dict[str, Any]:
     component = component_name(request.component)
     if not component or len(component) > MOST_CHARACTERS or clean(component) != component:
         raise UsageError(
@@ -195,7 +195,7 @@ def _put(folder: str, fields: dict[str, Any], request: Request, now: datetime, f
     return made
 
 
-def _holder(files: Sequence[LockFile], component: str, is_held: IsHeld) -> Held | None:
+def _find_holder(files: Sequence[LockFile], component: str, is_held: IsHeld) -> Held | None:
     """The lock that is held on a component. An unreadable file that may be this lock counts as held."""
     key = component_key(component)
     for each in files:
@@ -208,7 +208,7 @@ def _holder(files: Sequence[LockFile], component: str, is_held: IsHeld) -> Held 
 # ---------------------------------------------------------------- release
 
 
-def release(
+def release_locks(
     folders: Sequence[str],
     component: str,
     session_id: str | None,
@@ -225,12 +225,12 @@ def release(
         # Every command locks the folders in this order, so that no two wait for each other.
         for folder in sorted({os.path.realpath(folder) for folder in folders if os.path.isdir(folder)}):
             turns.enter_context(lock_folder(folder))
-        found = survey(folders, component)
+        found = survey_locks(folders, component)
         on_it = [each for each in found.files if _is_on(each, component)]
         own = [each for each in on_it if force or (each.notice and _is_same(each.notice.session_id, session_id))]
         if not own:
             raise _not_released(on_it, component, is_held, found.unread)
-        return Releases(tuple(_released(each, even_tracked=even_tracked) for each in own), found.unread)
+        return Releases(tuple(_release_one(each, even_tracked=even_tracked) for each in own), found.unread)
 
 
 def _is_on(each: LockFile, component: str) -> bool:
@@ -247,7 +247,7 @@ def _is_same(one: str | None, other: str | None) -> bool:
 
 
 def _not_released(files: Sequence[LockFile], component: str, is_held: IsHeld, unread: Unread) -> MajordomusError:
-    held = _holder(files, component, is_held)
+    held = _find_holder(files, component, is_held)
     name = clean(component, 60)
     if held is None and unread:
         return NotFoundError(f"no lock on {name} was found, but {unread.sentence}; majordomus lock status names them")
@@ -260,10 +260,10 @@ def _not_released(files: Sequence[LockFile], component: str, is_held: IsHeld, un
     return ConflictError(f"the lock on {name} is held by {whose}; leave it to that session, or release it with --force")
 
 
-def _released(each: LockFile, *, even_tracked: bool) -> Released:
+def _release_one(each: LockFile, *, even_tracked: bool) -> Released:
     notice = each.notice
     if notice is not None:
-        raw, _ = content(each.file)
+        raw, _ = read_content(each.file)
         notice = rewrite(each.file, raw, {"status": str(NoticeStatus.DONE)})
     if why_not_archivable(each.folder, even_tracked=even_tracked):
         return Released(notice, each.file.path)
@@ -273,8 +273,8 @@ def _released(each: LockFile, *, even_tracked: bool) -> Released:
 # ---------------------------------------------------------------- list
 
 
-def held_locks(folders: Sequence[str], is_held: IsHeld) -> LockState:
+def find_held(folders: Sequence[str], is_held: IsHeld) -> LockState:
     """The locks in the folders that are held now."""
-    found = survey(folders)
+    found = survey_locks(folders)
     locks = tuple((each.notice, each.file.path) for each in found.files if each.notice and is_held(each.notice))
     return LockState(locks, found.unread)

@@ -25,13 +25,13 @@ _NAME = re.compile(r"[0-9a-f]{32}")
 """The names of our files in the folder. No other file is ever removed from it."""
 
 
-def seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str] | None:
+def find_seen(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str] | None:
     """The slugs among these that the session has seen. None if that is unknown, so that all are shown."""
     if not _is_known(session_id):
         return None
     try:
         refuse_unproven(state_dir)
-        marks = _marks(_read(receipts_path(state_dir, session_id)))
+        marks = _split_marks(_read(receipts_path(state_dir, session_id)))
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnreadableFileError, UnprovenStateError):
@@ -63,26 +63,26 @@ def _add(state_dir: str, session_id: str | None, marks: Collection[bytes]) -> fr
     try:
         hold(descriptor, path)
         with as_notice_error(path):
-            return _added(descriptor, path, marks)
+            return _add_marks(descriptor, path, marks)
     finally:
         os.close(descriptor)
 
 
-def acknowledged(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
+def find_acknowledged(state_dir: str, session_id: str | None, slugs: Collection[str]) -> frozenset[str]:
     """The slugs among these that the session acknowledged. If that cannot be read there are none, and all are shown again."""
     if not slugs or not _is_known(session_id):
         return frozenset()
     try:
         refuse_unproven(state_dir)
-        marks = _marks(_read(receipts_path(state_dir, session_id)))
+        marks = _split_marks(_read(receipts_path(state_dir, session_id)))
     except (OSError, UnreadableFileError, UnprovenStateError):
         return frozenset()
-    return frozenset(slug for slug in slugs if _acknowledgement(slug) in marks)
+    return frozenset(slug for slug in slugs if _acknowledgement_mark(slug) in marks)
 
 
 def mark_acknowledged(state_dir: str, session_id: str, slug: str) -> bool:
     """Mark a notice as acknowledged and seen by the session. False if it was acknowledged before. Raises like `mark_seen`."""
-    return _acknowledgement(slug) in _add(state_dir, session_id, {_mark(slug), _acknowledgement(slug)})
+    return _acknowledgement_mark(slug) in _add(state_dir, session_id, {_mark(slug), _acknowledgement_mark(slug)})
 
 
 def prune_seen(state_dir: str, now: datetime) -> int:
@@ -97,7 +97,7 @@ def prune_seen(state_dir: str, now: datetime) -> int:
     except OSError:
         return 0
     try:
-        for name in _older(folder, (now - KEPT).timestamp()):
+        for name in _list_older(folder, (now - KEPT).timestamp()):
             refuse_if_superseded()
             with contextlib.suppress(OSError):
                 os.unlink(name, dir_fd=folder)
@@ -107,7 +107,7 @@ def prune_seen(state_dir: str, now: datetime) -> int:
     return removed
 
 
-def _older(folder: int, oldest: float) -> Iterator[str]:
+def _list_older(folder: int, oldest: float) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if (
@@ -139,21 +139,21 @@ def _mark(slug: str) -> bytes:
     return digest(slug, characters=32).encode()
 
 
-def _acknowledgement(slug: str) -> bytes:
+def _acknowledgement_mark(slug: str) -> bytes:
     return digest("acknowledged", slug, characters=32).encode()
 
 
-def _marks(content: bytes) -> frozenset[bytes]:
+def _split_marks(content: bytes) -> frozenset[bytes]:
     return frozenset(content.split(b"\n"))
 
 
-def _added(descriptor: int, path: str, wanted: Collection[bytes]) -> frozenset[bytes]:
+def _add_marks(descriptor: int, path: str, wanted: Collection[bytes]) -> frozenset[bytes]:
     """Add marks to the locked file, and return those that were not in it before."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST - 64 * len(wanted):
         raise NoticeError(f"{to_wire(path)} cannot hold what the session has seen; remove it")
     before = os.pread(descriptor, _MOST, 0)
-    marks = _marks(before)
+    marks = _split_marks(before)
     new = frozenset(wanted) - marks
     # A crash may have cut the last mark short, and the next one must not be appended to it.
     torn = b"\n" if before and not before.endswith(b"\n") else b""

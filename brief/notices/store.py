@@ -56,12 +56,12 @@ class NoticeStore:
                 return self._last
             files = [file for folder in folders for file in folder.files]
             self._folders = {folder.path: folder for folder in folders}
-            found, is_lasting = self._outcomes(files)
-            snapshot = _snapshot(folders, found)
+            found, is_lasting = self._read_outcomes(files)
+            snapshot = _make_snapshot(folders, found)
             self._last = (folders, snapshot) if is_lasting else None
         return folders, snapshot
 
-    def _outcomes(self, files: list[NoticeFile]) -> tuple[list[tuple[str, _Outcome]], bool]:
+    def _read_outcomes(self, files: list[NoticeFile]) -> tuple[list[tuple[str, _Outcome]], bool]:
         """The outcome of each file that still exists, and whether all outcomes may be cached. Changed files are parsed."""
         outcomes: list[tuple[str, _Outcome]] = []
         is_lasting = not any_young(file.stamp for file in files)
@@ -109,7 +109,7 @@ def _parse(file: NoticeFile) -> _Outcome:
         return str(error)
 
 
-def _snapshot(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]]) -> NoticeSnapshot:
+def _make_snapshot(folders: Sequence[Folder], outcomes: Sequence[tuple[str, _Outcome]]) -> NoticeSnapshot:
     notices = [outcome for _, outcome in outcomes if isinstance(outcome, Notice)]
     return NoticeSnapshot(
         notices=tuple(sorted(notices, key=lambda notice: notice.slug)),

@@ -19,7 +19,7 @@ from brief.core.notices.notice_text import change_fields, render_notice
 from brief.core.notices.recurrence import DAY_FIELD, DONE_FIELD, is_done_until_due, next_after_done
 from brief.core.notices.slug import make_slug
 from brief.core.text.sanitize import clean, to_wire
-from brief.notices.finding import content, find
+from brief.notices.finding import find, read_content
 from brief.notices.folder import NoticeFile, is_linked
 from brief.notices.folder_lock import NoticeError, as_notice_error, lock_folder
 from brief.support import files
@@ -47,24 +47,26 @@ class Done(Struct, frozen=True):
 # ---------------------------------------------------------------- new notices
 
 
-def create(folder: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written:
+def create_notice(folder: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written:
     """Write a notice under a slug made from its title, or from its kind and component.
 
     A number is added to a slug that is or was in use. Raises DocumentError or UsageError if it would not be a notice, and
     NoticeError if it cannot be written.
     """
-    tries = (put(folder, name, fields, body, now) for name in numbered(_slug(fields)) if not in_use(folder, name))
+    tries = (
+        put(folder, name, fields, body, now) for name in number_name(_choose_slug(fields)) if not in_use(folder, name)
+    )
     return next(made for made in tries if made)
 
 
-def preview(fields: Mapping[str, Any], now: datetime) -> Notice:
-    """The notice that `create` would write with these fields. Raises DocumentError if it would not be one."""
+def preview_notice(fields: Mapping[str, Any], now: datetime) -> Notice:
+    """The notice that `create_notice` would write with these fields. Raises DocumentError if it would not be one."""
     made = {**fields, "created": fields.get("created") or now.astimezone(UTC).replace(microsecond=0)}
     return parse(to_wire(render_notice(made, "")).encode(), "preview")
 
 
 def put(folder: str, name: str, fields: Mapping[str, Any], body: str, now: datetime) -> Written | None:
-    """Write a notice under exactly this slug, `created` now unless a field says otherwise. Raises like `create`.
+    """Write a notice under exactly this slug, `created` now unless a field says otherwise. Raises like `create_notice`.
 
     Returns None if an active notice has the slug already.
     """
@@ -93,12 +95,12 @@ def in_use(folder: str, name: str) -> bool:
     return any(os.path.lexists(f"{folder}/{inner}/{name}.md") for inner in ("active", "archive"))
 
 
-def numbered(name: str) -> Iterator[str]:
+def number_name(name: str) -> Iterator[str]:
     """The name, and then the name with `-2`, `-3` and so on."""
     return itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
 
 
-def _slug(fields: Mapping[str, Any]) -> str:
+def _choose_slug(fields: Mapping[str, Any]) -> str:
     kind = str(fields.get("kind") or Kind.ALERT)
     component = str(fields.get("component") or "")
     return make_slug(str(fields.get("title") or "")) or make_slug(f"{kind} {component}") or "notice"
@@ -126,12 +128,12 @@ def set_done(folders: Sequence[str], name: str, now: datetime, zone: ZoneInfo) -
     """
     found = find(folders, name)
     with lock_folder(found.folder):
-        raw, notice = content(found.file)
+        raw, notice = read_content(found.file)
         if notice.status is NoticeStatus.DONE:
             return Done(notice, found.file.path, None, was_done=True)
         if is_done_until_due(notice, now, zone):
             return Done(notice, found.file.path, notice.fires_on, was_done=True)
-        changes = _changes(notice, now, zone)
+        changes = _find_changes(notice, now, zone)
         after = rewrite(found.file, raw, changes)
     recurs = after.status is not NoticeStatus.DONE
     return Done(after, found.file.path, after.fires_on if recurs else None, was_done=False)
@@ -153,7 +155,7 @@ def rewrite(file: NoticeFile, raw: bytes, changes: Mapping[str, Any]) -> Notice:
     return notice
 
 
-def _changes(notice: Notice, now: datetime, zone: ZoneInfo) -> dict[str, Any]:
+def _find_changes(notice: Notice, now: datetime, zone: ZoneInfo) -> dict[str, Any]:
     following = next_after_done(notice, now, zone)
     if following is None:
         return {"status": str(NoticeStatus.DONE)}

@@ -35,9 +35,9 @@ def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> 
     The notices name the list as `source`. What recurs and has no date is due from `today` on. Raises NotFoundError,
     DocumentError and NoticeError; what was written by then stays, and is left when it is tried again.
     """
-    reminders = read_reminders(_text(path))
+    reminders = read_reminders(_read_text(path))
     with lock_folder(folder):
-        tries = {found.slug: _taken_over(folder, found, source, now, today) for found in reminders.found}
+        tries = {found.slug: _import_one(folder, found, source, now, today) for found in reminders.found}
     return Migrated(
         added=tuple(made for made in tries.values() if made),
         left=tuple(slug for slug, made in tries.items() if made is None),
@@ -46,7 +46,7 @@ def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> 
     )
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     name = to_wire(path)
     try:
         return reader.decode(read_bounded(path, _MOST), limit=_MOST)
@@ -58,13 +58,13 @@ def _text(path: str) -> str:
         raise DocumentError(f"{name}: {error}", error.line, error.column) from error
 
 
-def _taken_over(folder: str, reminder: Reminder, source: str, now: datetime, today: date) -> Written | None:
+def _import_one(folder: str, reminder: Reminder, source: str, now: datetime, today: date) -> Written | None:
     if in_use(folder, reminder.slug):
         return None
-    return put(folder, reminder.slug, dict(_fields(reminder, source, today)), _body(reminder), now)
+    return put(folder, reminder.slug, dict(_make_fields(reminder, source, today)), _make_body(reminder), now)
 
 
-def _fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple[str, Any]]:
+def _make_fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple[str, Any]]:
     yield "kind", str(Kind.REMINDER)
     yield "audience", str(Audience.OWNER)
     yield "title", clean(reminder.title)
@@ -74,7 +74,7 @@ def _fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple[str,
     yield "source", to_wire(source)
 
 
-def _body(reminder: Reminder) -> str:
+def _make_body(reminder: Reminder) -> str:
     """The lines below the item, after the whole of an item that its title cannot hold."""
     whole = clean(reminder.title) != clean(reminder.title, len(reminder.title))
     return (f"{reminder.title}\n\n" if whole else "") + reminder.body

@@ -101,18 +101,18 @@ class _Reader(Struct):
     def take(self, number: int, line: str) -> None:
         """Read the next line."""
         if self._in_code(line):
-            self._belongs(number, line, "is in a block of code")
+            self._add_line(number, line, "is in a block of code")
         elif not line.strip():
             return
         elif found := _HEADING.match(line):
-            self._heading(number, len(found[1]), _CLOSING_HASHES.sub("", found[2]))
+            self._read_heading(number, len(found[1]), _CLOSING_HASHES.sub("", found[2]))
         elif _RULE.match(line):
             self.open = None
-        elif item := self._item(number, line):
+        elif item := self._read_item(number, line):
             self.open = item
             self.items.append(item)
         else:
-            self._belongs(number, line, "is not an item of the list; begin it with - [ ] and a date")
+            self._add_line(number, line, "is not an item of the list; begin it with - [ ] and a date")
 
     def end(self) -> Reminders:
         """The reminders in all lines read."""
@@ -121,13 +121,13 @@ class _Reader(Struct):
         for item in self.items:
             if item.is_done:
                 continue
-            made = _reminder(item)
+            made = _make_reminder(item)
             if isinstance(made, str):
                 self._refuse(item, made)
             else:
                 found.append(made)
         return Reminders(
-            found=tuple(_numbered(found)),
+            found=tuple(_number_repeated(found)),
             unread=tuple(sorted(self.unread, key=lambda each: each.line)),
             done=sum(item.is_done for item in self.items),
         )
@@ -142,7 +142,7 @@ class _Reader(Struct):
         self.fence = found[1] if found else ""
         return bool(self.fence)
 
-    def _heading(self, number: int, level: int, text: str) -> None:
+    def _read_heading(self, number: int, level: int, text: str) -> None:
         found = find_date(text)
         rest = _without(text, found)
         heading = _Heading(level, rest, found, find_rhythm(rest), _heading_fault(found, rest))
@@ -151,9 +151,9 @@ class _Reader(Struct):
         self.headings = [*(each for each in self.headings if each.level < level), heading]
         self.open = None
 
-    def _item(self, number: int, line: str) -> _Item | None:
+    def _read_item(self, number: int, line: str) -> _Item | None:
         """The item that begins on this line: with a bullet, or a bare line that starts with a date."""
-        indent = _indent(line)
+        indent = _count_indent(line)
         bullet = _ITEM.match(line)
         text = (bullet[3] if bullet else line).strip()
         found = find_date(text)
@@ -168,9 +168,9 @@ class _Reader(Struct):
     def _is_inside(self, indent: int) -> bool:
         return self.open is not None and indent > self.open.indent
 
-    def _belongs(self, number: int, line: str, otherwise: str) -> None:
+    def _add_line(self, number: int, line: str, otherwise: str) -> None:
         """Add a line to the open item, or report it as unread."""
-        if self.open and self._is_inside(_indent(line)):
+        if self.open and self._is_inside(_count_indent(line)):
             self.open.more.append((number, line))
         else:
             self.open = None
@@ -202,7 +202,7 @@ def _rhythm_fault(text: str) -> str | None:
     return f"says {unknown}, which reminders do not support; write {', '.join(Recurring)}" if unknown else None
 
 
-def _reminder(item: _Item) -> Reminder | str:
+def _make_reminder(item: _Item) -> Reminder | str:
     """The reminder of an item, or why it has none."""
     own = find_date(item.text)
     text = _without(item.text, own)
@@ -223,7 +223,7 @@ def _reminder(item: _Item) -> Reminder | str:
     group = next((heading.text for heading in reversed(item.headings) if heading.text), None)
     when = dated.when if dated else None
     name = f"{make_slug(title, _SLUG_WORDS) or 'reminder'}-{digest(str(when), str(recurring), title, str(group))}"
-    return Reminder(item.line, name, title, when, recurring, group, _body(item))
+    return Reminder(item.line, name, title, when, recurring, group, _dedent_body(item))
 
 
 def _heading_not_understood(item: _Item) -> _Heading | None:
@@ -240,7 +240,7 @@ def _heading_not_understood(item: _Item) -> _Heading | None:
     return None
 
 
-def _numbered(found: list[Reminder]) -> Iterator[Reminder]:
+def _number_repeated(found: list[Reminder]) -> Iterator[Reminder]:
     """The reminders, with a number added to the slugs of word-for-word repetitions."""
     times: dict[str, int] = {}
     for reminder in found:
@@ -248,9 +248,9 @@ def _numbered(found: list[Reminder]) -> Iterator[Reminder]:
         yield reminder if count == 1 else replace(reminder, slug=f"{reminder.slug}-{count}")
 
 
-def _body(item: _Item) -> str:
+def _dedent_body(item: _Item) -> str:
     """The lines that belong to an item, without their common indentation."""
-    margin = min((_indent(line) for _, line in item.more), default=0)
+    margin = min((_count_indent(line) for _, line in item.more), default=0)
     return "".join(f"{line.expandtabs(4)[margin:].rstrip()}\n" for _, line in item.more)
 
 
@@ -265,6 +265,6 @@ def _without(text: str, found: Found | None) -> str:
     return f"{before.rstrip(_EDGES)} {after.strip(_EDGES)}".strip()
 
 
-def _indent(line: str) -> int:
+def _count_indent(line: str) -> int:
     expanded = line.expandtabs(4)
     return len(expanded) - len(expanded.lstrip())

@@ -135,7 +135,7 @@ def _read(found: re.Match[str]) -> Found:
     day, month = parts.get("day"), parts.get("month") or _MONTHS.get((parts.get("name") or "").lower())
     spelled = found.group().strip()
     if parts.get("either"):
-        day, month = _ordered(int(parts["either"]), int(parts["other"]))
+        day, month = _order_day_month(int(parts["either"]), int(parts["other"]))
     if day is None or month is None:
         return Found(None, f"{spelled} is ambiguous; write it as YYYY-MM-DD", found.span())
     try:
@@ -148,7 +148,7 @@ def _read(found: re.Match[str]) -> Found:
     return Found(when, None, found.span())
 
 
-def _ordered(one: int, other: int) -> tuple[int | None, int | None]:
+def _order_day_month(one: int, other: int) -> tuple[int | None, int | None]:
     """The day and month of two numbers, whose order differs between Europe and America. None if both orders are possible."""
     if one == other or one > 12:
         return one, other

@@ -24,12 +24,12 @@ from brief.core.notices.visibility import Expired, Hidden, Shown, decide_visibil
 from brief.core.policy.names import POLICY_FILE
 from brief.core.sessions.life import Life
 from brief.core.text.sanitize import clean, to_wire
-from brief.notices.read_receipts import acknowledged
+from brief.notices.read_receipts import find_acknowledged
 from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sections.notice_folders import notice_folders
 from brief.support.state_folder import UnprovenStateError, refuse_unproven
-from brief.support.zone import zone
+from brief.support.zone import find_zone_in_force
 from brief.trust import FOLDERS
 
 Read = TypeVar("Read")
@@ -82,10 +82,10 @@ def answer(context: SectionContext, query: SectionQuery) -> AlertsSection:
 
 def read_visibility(context: SectionContext, query: SectionQuery) -> NoticeVisibility:
     """Read every notice and decide its visibility now, for what the asking session works on."""
-    snapshot = _snapshot(context, notice_folders(context.state_dir, query))
+    snapshot = _read_snapshot(context, notice_folders(context.state_dir, query))
     if unread := unread_folders(query):
         snapshot = replace(snapshot, folders_unread=(*snapshot.folders_unread, *unread))
-    now, (days, _, _) = context.now(), zone(query.settings)
+    now, (days, _, _) = context.now(), find_zone_in_force(query.settings)
     focus = find_focus(context, query)
     owner = lock_owners(context)
     verdicts = [decide_visibility(notice, now, days, owner(notice)) for notice in snapshot.notices]
@@ -107,7 +107,7 @@ def read_visibility(context: SectionContext, query: SectionQuery) -> NoticeVisib
 def without_acknowledged(context: SectionContext, found: NoticeVisibility, session: str | None) -> NoticeVisibility:
     """Move the notices that the session has acknowledged from `shown` to `acknowledged`."""
     may_be = {one.notice.slug for one in found.shown if may_be_acknowledged(one.notice)}
-    slugs = acknowledged(context.state_dir, session, may_be)
+    slugs = find_acknowledged(context.state_dir, session, may_be)
     if not slugs:
         return found
     of_session = tuple(one for one in found.shown if one.notice.slug in slugs)
@@ -123,7 +123,7 @@ def _days_ahead(one: Hidden) -> tuple[int, int, str]:
     return one.in_days or 0, -one.notice.priority, one.notice.slug
 
 
-def _snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapshot:
+def _read_snapshot(context: SectionContext, folders: tuple[str, ...]) -> NoticeSnapshot:
     """The notices of the folders. The repository's own counts as unread if it is not proven to be the user's."""
     try:
         refuse_unproven(context.state_dir)
@@ -155,11 +155,11 @@ def compose_alerts(
     read = [one for one in found.acknowledged if one.notice.audience in audiences]
     upcoming = [one for one in found.upcoming if with_upcoming and one.notice.audience in audiences]
     reason = _describe_unread(found.unread)
-    ordered = _ordered_rows(found.snapshot, shown, own_id, _detail_teller(context, query))
+    ordered = _order_rows(found.snapshot, shown, own_id, _detail_teller(context, query))
     rest = ordered[most:] if most is not None else []
     return AlertsSection(
         status=Status.PARTIAL if reason else Status.READ,
-        headline=_headline([one.notice for one in shown], len(upcoming), len(read), in_full=reason is None),
+        headline=_make_headline([one.notice for one in shown], len(upcoming), len(read), in_full=reason is None),
         rows=(
             *(make() for _, make in ordered[:most]),
             *(Row(text=_row_text(one.notice, "", one.countdown)) for one in upcoming),
@@ -167,7 +167,7 @@ def compose_alerts(
         omitted=len(rest),
         omitted_urgent=sum(level is not Level.NORMAL for level, _ in rest),
         data=AlertsData(
-            shown=tuple(_as_shown_notice(one, _level(one, own_id)) for one in shown),
+            shown=tuple(_as_shown_notice(one, _find_level(one, own_id)) for one in shown),
             hidden=len(found.snapshot.notices) - len(shown) - len(upcoming) - len(read),
             upcoming=tuple(_as_shown_notice(one) for one in upcoming),
             acknowledged=tuple(_as_shown_notice(one) for one in read),
@@ -190,7 +190,7 @@ def find_focus(context: SectionContext, query: SectionQuery) -> Focus:
     The component is the one in the query, else the task's scope if that is a single bare name, else the policy's. The
     paths are the task's scope. Whatever cannot be read now counts as unknown, and so hides no notice.
     """
-    scope = _read_or(lambda: _scope(context, query), None)
+    scope = _read_or(lambda: _find_scope(context, query), None)
     bare = scope[0] if scope and len(scope) == 1 and "/" not in scope[0] and "." not in scope[0] else None
     return Focus(
         component=query.component or bare or query.settings.alerts.component,
@@ -201,7 +201,7 @@ def find_focus(context: SectionContext, query: SectionQuery) -> Focus:
     )
 
 
-def _scope(context: SectionContext, query: SectionQuery) -> tuple[str, ...] | None:
+def _find_scope(context: SectionContext, query: SectionQuery) -> tuple[str, ...] | None:
     own = own_episode(context, query)
     task = context.sessions.tasks().get(own.episode.id) if own else None
     return task.scope if task and task.scope else None
@@ -250,7 +250,7 @@ def _shown_notice(slug: str, kind: Kind, priority: int, title: str, countdown: s
     return ShownNotice(slug=slug, kind=kind, priority=priority, title=title, countdown=countdown, level=level)
 
 
-def _headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -> str:
+def _make_headline(shown: list[Notice], upcoming: int, read: int, *, in_full: bool) -> str:
     ahead = f", {upcoming} still to come" if upcoming else ""
     ahead += f", {read} acknowledged by this session" if read else ""
     if not shown:
@@ -272,19 +272,19 @@ def _detail_teller(context: SectionContext, query: SectionQuery) -> Callable[[No
             holder = _read_or(lambda: context.sessions.find_open(session), None)
             details.append(f"by {clean(os.path.basename(holder.episode.checkout) if holder else session[:8], 40)}")
         if notice.expires is not None:
-            days, _, _ = zone(query.settings)
+            days, _, _ = find_zone_in_force(query.settings)
             details.append(until(notice.expires, context.now(), days))
         return tuple(details)
 
     return tell
 
 
-def _ordered_rows(
+def _order_rows(
     snapshot: NoticeSnapshot, shown: Sequence[Shown], own: str | None, details: Callable[[Notice], tuple[str, ...]]
 ) -> list[tuple[Level, Callable[[], Row]]]:
     """The level of each row and the function that renders it, most urgent first."""
     locks = sum(one.notice.kind is Kind.LOCK for one in shown)  # locks come first in `shown`
-    rows = [(_level(one, own), partial(_row, one, own, details)) for one in shown]
+    rows = [(_find_level(one, own), partial(_make_row, one, own, details)) for one in shown]
     unreadable = [(Level.NORMAL, partial(_unreadable_row, file, why)) for file, why in snapshot.unparsable]
     return sorted([*rows[:locks], *unreadable, *rows[locks:]], key=lambda row: URGENCY[row[0]])
 
@@ -293,13 +293,13 @@ def _is_own(one: Shown, own: str | None) -> bool:
     return own is not None and one.notice.session_id == own
 
 
-def _level(one: Shown, own: str | None) -> Level:
+def _find_level(one: Shown, own: str | None) -> Level:
     return Level.NORMAL if _is_own(one, own) or not _is_urgent(one) else Level.HIGH
 
 
-def _row(one: Shown, own: str | None, details: Callable[[Notice], tuple[str, ...]]) -> Row:
+def _make_row(one: Shown, own: str | None, details: Callable[[Notice], tuple[str, ...]]) -> Row:
     holder = (", yours" if _is_own(one, own) else f", owner {one.lock_owner}") if one.lock_owner else ""
-    text, level = _row_text(one.notice, holder, one.countdown), _level(one, own)
+    text, level = _row_text(one.notice, holder, one.countdown), _find_level(one, own)
     if level is Level.NORMAL:
         return Row(text=text, level=level)
     return Row(text=text, level=level, pin=_about(one.notice), pin_details=details(one.notice))

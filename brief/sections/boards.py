@@ -24,7 +24,7 @@ def checkout_boards(
     at the root of a layout with a bare repository inside.
     """
     counts = Counter(peer.checkout for peer in peers)
-    listed = [_board(checkout, counts) for checkout in worktrees if not checkout.bare]
+    listed = [_make_board(checkout, counts) for checkout in worktrees if not checkout.bare]
     paths = {board.path for board in listed}
     is_bare = any(checkout.bare for checkout in worktrees)
     unlisted = [
@@ -35,7 +35,7 @@ def checkout_boards(
     return (*listed, *unlisted)
 
 
-def headline(count: int, boards: Sequence[Board]) -> str:
+def make_headline(count: int, boards: Sequence[Board]) -> str:
     """The number of other sessions, of checkouts and of clones, and which of these could not be read."""
     checkouts = [board for board in boards if board.kind == "checkout"]
     missing = Counter(board.condition for board in checkouts if board.condition != "ready")
@@ -56,10 +56,10 @@ def board_rows(boards: Iterable[Board]) -> list[str]:
     ]
 
 
-def _board(checkout: Checkout, counts: Counter[str]) -> Board:
+def _make_board(checkout: Checkout, counts: Counter[str]) -> Board:
     path = to_wire(checkout.root)
     count = counts.get(path, 0)
-    condition, reason = _condition(checkout, count)
+    condition, reason = _find_condition(checkout, count)
     return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
@@ -75,7 +75,7 @@ def _unlisted_board(path: str, count: int, found: Reading[str], *, is_bare: bool
     return Board(kind="checkout", name=_name(path), path=path, condition=condition, reason=reason, count=count)
 
 
-def _condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
+def _find_condition(checkout: Checkout, count: int) -> tuple[str, str | None]:
     """The condition of a checkout that git lists. A missing folder may come back with its drive, or have been moved."""
     if checkout.gone and checkout.locked is not None:
         why = f": {to_wire(checkout.locked).strip()}" if checkout.locked else ""

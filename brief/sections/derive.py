@@ -15,7 +15,7 @@ def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # no
     found = read_lock(context.state_dir)
     return DeriveSection(
         status=Status.READ if found.reason is None or found.state == "stale" else Status.PARTIAL,
-        headline=_headline(found),
+        headline=_make_headline(found),
         rows=(Row(text=clean(found.reason)),) if found.reason else (),
         data=DeriveData(
             state=found.state,
@@ -27,7 +27,7 @@ def answer(context: SectionContext, query: SectionQuery) -> DeriveSection:  # no
     )
 
 
-def _headline(found: DeriveState) -> str:
+def _make_headline(found: DeriveState) -> str:
     if found.state == "free":
         return "free"
     waiting = f", {found.waiting} waiting" if found.waiting else ""

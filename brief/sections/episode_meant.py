@@ -10,7 +10,7 @@ _MOST_NAMED = 5
 """The most candidate episodes that an error names."""
 
 
-def episode_meant(context: SectionContext, query: SectionQuery) -> str:
+def find_meant(context: SectionContext, query: SectionQuery) -> str:
     """The id of the episode that a command is about. Raises UsageError if that is not clear."""
     if query.session is not None:
         return query.session

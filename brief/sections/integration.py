@@ -28,21 +28,21 @@ def answer(context: SectionContext, query: SectionQuery) -> IntegrationSection:
             status=Status.UNDECLARED, headline="no queue is set up", reason="integration.provider is none"
         )
     if provider == "github":
-        return _unread("integration.provider is github, which this version cannot ask; use auto or git")
+        return _make_unread("integration.provider is github, which this version cannot ask; use auto or git")
     refuse_unproven(context.state_dir)
     observation = read(f"{context.state_dir}/observation.json")
     named = query.settings.integration.base
     if observation is None and named is not None and _is_missing(context.common_dir, named):
-        return _unread(f"the branches were never read: {no_such_base(named)}")
+        return _make_unread(f"the branches were never read: {no_such_base(named)}")
     if observation is None:
         first = "commit first, since this checkout has no commit yet, and then " if query.is_unborn else ""
-        return _unread(f"the branches were never read; {first}run {REFRESH}")
+        return _make_unread(f"the branches were never read; {first}run {REFRESH}")
     now = context.now()
     if is_ahead(now - observation.observed_at):
         when = wire_time(observation.observed_at.replace(microsecond=0))
-        return _unread(f"the branches were read at {when}, which is ahead of this clock; run {REFRESH}")
+        return _make_unread(f"the branches were read at {when}, which is ahead of this clock; run {REFRESH}")
     doubt = None if named is None else _base_doubt(context.common_dir, named, observation.base)
-    return _section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes), doubt)
+    return _make_section(observation, now, timedelta(minutes=query.settings.integration.refresh_minutes), doubt)
 
 
 def _base_doubt(common_dir: str, named: str, observed: str) -> str | None:
@@ -60,11 +60,11 @@ def _is_missing(common_dir: str, named: str) -> bool:
     return all(read_ref(common_dir, ref) is ABSENT for ref in refs_meant(named))
 
 
-def _unread(reason: str) -> IntegrationSection:
+def _make_unread(reason: str) -> IntegrationSection:
     return IntegrationSection(status=Status.UNREAD, headline="the queue is unknown", reason=reason)
 
 
-def _section(
+def _make_section(
     observation: Observation, now: datetime, fresh_for: timedelta, base_doubt: str | None
 ) -> IntegrationSection:
     waiting, left_out = observation.entries, observation.omitted
@@ -76,9 +76,9 @@ def _section(
     gaps += [clean(gap, 300) for gap in observation.gaps]
     return IntegrationSection(
         status=Status.PARTIAL if gaps else Status.READ,
-        headline=_headline(observation, now),
-        rows=tuple(Row(text=_row(entry, now)) for entry in waiting),
-        data=observation.data().replace(stale=age > fresh_for),
+        headline=_make_headline(observation, now),
+        rows=tuple(Row(text=_row_text(entry, now)) for entry in waiting),
+        data=observation.as_data().replace(stale=age > fresh_for),
         reason="; ".join(gaps) or None,
         as_of=observation.observed_at,
     )
@@ -96,14 +96,14 @@ def _describe_unread(names: tuple[str, ...]) -> str:
     return f"{noun} could not be read ({shown}{more})"
 
 
-def _headline(observation: Observation, now: datetime) -> str:
+def _make_headline(observation: Observation, now: datetime) -> str:
     count = len(observation.entries) + observation.omitted
     noun = "branch" if count == 1 else "branches"
     begun = f", next {clean(observation.next, 60)}" if observation.next else ""
     return f"{count} {noun} ahead of {clean(observation.base, 60)}{begun} (read {ago(now - observation.observed_at)})"
 
 
-def _row(entry: QueueEntry, now: datetime) -> str:
+def _row_text(entry: QueueEntry, now: datetime) -> str:
     behind = f", {entry.behind} behind" if entry.behind else ""
     age = f", last commit {ago(now - entry.committed_at)}" if entry.committed_at else ""
     where = f", in {clean(entry.worktree.rpartition('/')[2], 60)}" if entry.worktree else ""

@@ -18,10 +18,10 @@ from brief.fastpath.known import Known, Unknown
 from brief.git.checkout_presence import find_checkout
 from brief.git.worktree_entries import unlisted_entries
 from brief.git.worktrees import Checkout
-from brief.sections.boards import board_rows, checkout_boards, headline
+from brief.sections.boards import board_rows, checkout_boards, make_headline
 from brief.sections.context import SectionContext, SectionQuery, own_episode
 from brief.sections.peer_dedup import drop_duplicates, drop_reported_elsewhere
-from brief.sessions.client_records import belonging
+from brief.sessions.client_records import group_by_checkout
 
 _MOST_PATHS = 3
 _MOST_ENTRIES = 5
@@ -37,13 +37,13 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     known = drop_reported_elsewhere(
         context.sessions.open_episodes(), {to_wire(checkout.root) for checkout in checkouts}, hood
     )
-    scopes = _scopes(context)
+    scopes = _find_scopes(context)
     here = _with_scopes(
         merged(
             known,
             context.sessions.tasks(),
-            belonging(seen, (checkout.root for checkout in checkouts)),
-            {to_wire(checkout.root): _branch(checkout) for checkout in checkouts},
+            group_by_checkout(seen, (checkout.root for checkout in checkouts)),
+            {to_wire(checkout.root): _branch_of(checkout) for checkout in checkouts},
         ),
         scopes,
     )
@@ -63,7 +63,7 @@ def answer(context: SectionContext, query: SectionQuery) -> PeersSection:
     )
     return PeersSection(
         status=Status.PARTIAL if gaps else Status.READ,
-        headline=headline(len(peers), boards),
+        headline=make_headline(len(peers), boards),
         rows=tuple(
             Row(text=text)
             for text in (*_overlap_rows(context, query), *_peer_rows(peers, boards, now), *board_rows(boards))
@@ -93,7 +93,7 @@ def _ask_neighbours(context: SectionContext, query: SectionQuery) -> Neighbourho
     return context.neighbours()
 
 
-def _branch(checkout: Checkout) -> str | None:
+def _branch_of(checkout: Checkout) -> str | None:
     return to_wire(checkout.branch) if checkout.branch is not None else None
 
 
@@ -114,7 +114,7 @@ def _without_asker(peers: tuple[Peer, ...], context: SectionContext, query: Sect
 # ---------------------------------------------------------------- scopes and overlaps
 
 
-def _scopes(context: SectionContext) -> dict[str, tuple[str, ...]]:
+def _find_scopes(context: SectionContext) -> dict[str, tuple[str, ...]]:
     """The paths of each registered episode: the scope of its task and of its claims."""
     scopes = {episode: task.scope for episode, task in context.sessions.tasks().items()}
     for claim in context.sessions.claims():

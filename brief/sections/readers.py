@@ -14,12 +14,12 @@ def load_reader(name: str) -> Answer:
     return answer
 
 
-def _reader(name: str) -> Answer:
+def _find_reader(name: str) -> Answer:
     def answer(context: SectionContext, query: SectionQuery) -> Section:
         return load_reader(name)(context, query)
 
     return answer
 
 
-READERS: dict[str, Answer] = {name: _reader(name) for name in SECTIONS}
+READERS: dict[str, Answer] = {name: _find_reader(name) for name in SECTIONS}
 """The reader of each section, in the order of every brief."""

@@ -24,16 +24,16 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
     here = len(context.sessions.open_ids_at(query.checkout))
     task = context.sessions.tasks().get(own.episode.id) if own else None
     fact = _task_fact(task, now, query.settings) if task else None
-    wakes = _wakes(context, own, query)
-    gap = _gap(context)
+    wakes = _find_wakes(context, own, query)
+    gap = _find_gap(context)
     return StateSection(
         status=Status.READ if gap is None else Status.PARTIAL,
         reason=gap,
-        headline=_headline(own, fact, here, query, now),
+        headline=_make_headline(own, fact, here, query, now),
         rows=(
             *_follow_up_rows(context, own),
             *_client_rows(context, own, now),
-            *_rows(own, task, fact, query, now),
+            *_make_rows(own, task, fact, query, now),
             *_wake_rows(wakes, query, now),
             *_trust_rows(context, own, query),
         ),
@@ -48,7 +48,7 @@ def answer(context: SectionContext, query: SectionQuery) -> StateSection:
     )
 
 
-def _gap(context: SectionContext) -> str | None:
+def _find_gap(context: SectionContext) -> str | None:
     """Why this may not be all, or not be stored."""
     loss = context.sessions.loss()
     said = f"answered from memory: {loss}" if loss is not None else context.sessions.missing()
@@ -71,7 +71,7 @@ class _Wakes(NamedTuple):
     paused_since: datetime | None
 
 
-def _wakes(context: SectionContext, own: KnownEpisode | None, query: SectionQuery) -> _Wakes:
+def _find_wakes(context: SectionContext, own: KnownEpisode | None, query: SectionQuery) -> _Wakes:
     wake_state = context.sessions.wake_state(own.episode.id) if own else None
     if wake_state is None:
         return _Wakes(WakeStatus.ON, None)
@@ -152,7 +152,9 @@ def _task_fact(task: Task, now: datetime, settings: Settings) -> TaskFact:
     )
 
 
-def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, query: SectionQuery, now: datetime) -> str:
+def _make_headline(
+    own: KnownEpisode | None, fact: TaskFact | None, here: int, query: SectionQuery, now: datetime
+) -> str:
     if fact is not None:
         return f"{clean(fact.title)}, begun {ago(now - fact.since)}"
     if own is not None:
@@ -164,7 +166,7 @@ def _headline(own: KnownEpisode | None, fact: TaskFact | None, here: int, query:
     return f"{here} episodes are open in this checkout, and the request did not say which one asks"
 
 
-def _rows(
+def _make_rows(
     own: KnownEpisode | None, task: Task | None, fact: TaskFact | None, query: SectionQuery, now: datetime
 ) -> tuple[Row, ...]:
     texts: list[str] = []

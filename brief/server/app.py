@@ -48,7 +48,7 @@ from brief.support.daemon_threads import in_thread
 from brief.support.fence import held_by
 from brief.support.steady_clock import boot_seconds
 from brief.support.wall_clock import utc_now
-from brief.trust import Trust, effective
+from brief.trust import Trust, apply_trust
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +130,7 @@ def _listen_at(path: Path) -> Iterator[tuple[socket.socket, OwnedFile]]:
 
 
 def _trusted_port(lease: Lease, root: str) -> int | None:
-    settings = effective(
+    settings = apply_trust(
         read_policy(root, lease.common_dir).settings, Trust.of_person(lease.common_dir), lease.common_dir, root
     ).settings
     return settings.server.port

@@ -14,7 +14,7 @@ from brief.fastpath.locate import spell_path
 from brief.server.holder import Holder
 from brief.server.problem import problem
 from brief.server.receipt import Receipt
-from brief.support.delivery import Delivery, delivering
+from brief.support.delivery import Delivery, collect_notes
 
 OWN_PATH = "/api/v1/server"
 LOCAL_HOSTS = frozenset({"127.0.0.1", "localhost"})
@@ -58,7 +58,7 @@ class Envelope:
         counted = contextlib.nullcontext() if scope["path"].startswith(OWN_PATH) else self.holder.count_call()
         # HEAD is answered like GET; uvicorn knows the method and withholds the body.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        with counted, delivering(delivery):
+        with counted, collect_notes(delivery):
             try:
                 await self.app({**scope, "method": method}, _limit_body(receive), marked)
             finally:

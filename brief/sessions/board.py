@@ -53,10 +53,10 @@ class Board:
         self._open = {episode.id: episode for episode in rows.open_episodes(database)}
         self._stored = {episode.id: episode.heard for episode in self._open.values()}
         self._tasks = rows.current_tasks(database)
-        self._claims = _held(database)
+        self._claims = _read_claims(database)
         self._ended = rows.ended_sessions(database, FOUND)
         self._follow_ups = follow_up_rows.waiting_follow_ups(database)
-        self._followed_up = follow_up_rows.followed_up(database)
+        self._followed_up = follow_up_rows.read_followed_up(database)
         self._successors = inheritance.successors(database)
         self._heard, self._silent = set[str](), set[str]()
         self._cards: dict[str, KnownEpisode] = {}
@@ -224,7 +224,7 @@ class Board:
             if before is None:
                 self.wakes.begin_anew(episode.id, now)
             left = None if before else rows.current_task(self._database, episode.id)
-            claims = self._claims if before else _held(self._database)
+            claims = self._claims if before else _read_claims(self._database)
             with self._memory:
                 self._open[episode.id] = episode
                 if left is not None:
@@ -272,7 +272,7 @@ class Board:
         with self._memory:
             self._successors[closed.id] = after.id
             self._tasks |= {after.id: task} if task else {}
-            self._claims = _held(self._database)
+            self._claims = _read_claims(self._database)
             self._follow_ups = follow_up_rows.waiting_follow_ups(self._database)
 
     def successors(self) -> Mapping[str, str]:
@@ -396,5 +396,5 @@ class Board:
         return episode if episode is not None else rows.refuse_closed(self._database, episode_id)
 
 
-def _held(database: Database) -> dict[tuple[str, str], Claim]:
+def _read_claims(database: Database) -> dict[tuple[str, str], Claim]:
     return {(claim.episode, claim.name): claim for claim in claim_rows.held_claims(database)}

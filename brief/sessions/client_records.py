@@ -91,9 +91,9 @@ class SeenSessions:
         """
         stamps, unread = self._list_stamps()
         domain = _own_domain()
-        kept = self._records(stamps)
+        kept = self._read_records(stamps)
         known = [record.value for record in kept.values() if isinstance(record, Known)]
-        living = (session for record in known for session in _living(record, domain))
+        living = (session for record in known for session in _keep_living(record, domain))
         latest = {session.id: session for session in sorted(living, key=lambda session: session.since)}
         faults = {name: record.reason for name, record in kept.items() if isinstance(record, Unknown)}
         gaps = (unread, _describe_faults(self.folder, {n: why for n, why in faults.items() if _may_be_of_living(n)}))
@@ -111,13 +111,13 @@ class SeenSessions:
         """The stamps of the files that are named like records, and why some or all of them could not be read."""
         try:
             with os.scandir(self.folder) as entries:
-                return _stamps(entries, self.folder)
+                return _stamp_records(entries, self.folder)
         except (FileNotFoundError, NotADirectoryError):
             return {}, None
         except (OSError, ValueError) as error:
             return {}, f"{clean(to_wire(self.folder))} cannot be listed: {reason_of(error)}"
 
-    def _records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
+    def _read_records(self, stamps: Mapping[str, Stamp]) -> dict[str, Reading[_Kept]]:
         """The records, by file name."""
         records = {name: self.record(name, found) for name, found in stamps.items()}
         self._parsed.keep_only(records)
@@ -135,7 +135,7 @@ class SeenSessions:
         return parsed if isinstance(parsed, Unknown) else Known(parsed)
 
 
-def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
+def group_by_checkout(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
     """Group sessions by the checkout in whose folder they work, None for those outside all `roots`.
 
     Real paths are compared, and the deepest root counts. Checkouts are spelled as on the wire.
@@ -152,7 +152,7 @@ def belonging(seen: Seen, roots: Iterable[str]) -> SeenByCheckout:
 # ---------------------------------------------------------------- one record
 
 
-def _stamps(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str, Stamp], str | None]:
+def _stamp_records(entries: Iterable[os.DirEntry[str]], folder: str) -> tuple[dict[str, Stamp], str | None]:
     """The stamps of the files that are named like records, and why some of them could not be read."""
     stamps: dict[str, Stamp] = {}
     unread = None
@@ -208,7 +208,7 @@ def _describe_faults(folder: str, faults: Mapping[str, str]) -> str | None:
     return clean(f"{to_wire(folder)}/{name} may be the record of a session: it {why}{more}", _MOST_REASON)
 
 
-def _living(record: _Kept, domain: str) -> Iterator[SeenSession]:
+def _keep_living(record: _Kept, domain: str) -> Iterator[SeenSession]:
     """Yield the session of a record, unless its process is proven gone. If that is unknown, so is its state.
 
     A process number means nothing outside its own process table: nothing is known about another machine or container.

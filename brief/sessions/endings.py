@@ -64,11 +64,11 @@ class Endings:
         lives = process_lives(one.episode.process for one in known if one.episode.process is not None)
         for one in known:
             life = next(lives) if one.episode.process is not None else Life.UNKNOWN
-            reason = self._ending(one, life)
+            reason = self._why_ended(one, life)
             if reason is not None:
                 self._end(one.episode.id, reason)
 
-    def _ending(self, known: KnownEpisode, life: Life) -> str | None:
+    def _why_ended(self, known: KnownEpisode, life: Life) -> str | None:
         episode = known.episode
         is_removed = life is Life.UNKNOWN and find_checkout(self._common_dir, episode.checkout) is ABSENT
         return why_ended(episode, life, self._now(), is_removed=is_removed, is_silent=known.liveness == "silent")

@@ -65,9 +65,9 @@ def write_episode(connection: sqlite3.Connection, episode: Episode) -> None:
         episode.branch,
         process,
         episode.state.value,
-        _stored(episode.since),
-        _stored(episode.heard),
-        _stored(episode.closed) if episode.closed else None,
+        _spell_time(episode.since),
+        _spell_time(episode.heard),
+        _spell_time(episode.closed) if episode.closed else None,
         episode.closed_reason,
     )
     connection.execute(
@@ -83,14 +83,14 @@ def get_episode(database: Database, episode_id: str) -> Episode | None:
     """The episode with this id, open or closed."""
     with database.read() as connection:
         row = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE id = ?", (episode_id,)).fetchone()
-    return _episode(row) if row else None
+    return _read_episode(row) if row else None
 
 
 def open_episodes(database: Database) -> tuple[Episode, ...]:
     """Every open episode of the repository, oldest first."""
     with database.read() as connection:
         rows = connection.execute(f"SELECT {_EPISODE} FROM episodes WHERE closed IS NULL ORDER BY since, id")
-        return tuple(_episode(row) for row in rows)
+        return tuple(_read_episode(row) for row in rows)
 
 
 def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
@@ -99,7 +99,7 @@ def closed_episodes(database: Database, most: int) -> tuple[Episode, ...]:
         rows = connection.execute(
             f"SELECT {_EPISODE} FROM episodes WHERE closed IS NOT NULL ORDER BY closed DESC, id LIMIT ?", (most,)
         )
-        return tuple(_episode(row) for row in rows)
+        return tuple(_read_episode(row) for row in rows)
 
 
 def set_task(database: Database, task: Task) -> None:
@@ -114,7 +114,7 @@ def set_next(database: Database, episode_id: str, next_action: str, now: datetim
     with database.write() as connection:
         connection.execute(
             "UPDATE tasks SET next_action = ?, next_since = ? WHERE episode = ? AND done IS NULL",
-            (next_action, _stored(now), episode_id),
+            (next_action, _spell_time(now), episode_id),
         )
         return _require_task(connection, episode_id)
 
@@ -130,7 +130,7 @@ def end_task(database: Database, episode_id: str, now: datetime) -> Task:
 def current_task(database: Database, episode_id: str) -> Task | None:
     """The unfinished task of an episode, open or closed, or None."""
     with database.read() as connection:
-        return _current(connection, episode_id)
+        return _read_current(connection, episode_id)
 
 
 def current_tasks(database: Database) -> dict[str, Task]:
@@ -140,30 +140,30 @@ def current_tasks(database: Database) -> dict[str, Task]:
             f"SELECT {', '.join('tasks.' + name for name in _TASK.split(', '))} FROM tasks "
             "JOIN episodes ON episodes.id = tasks.episode WHERE tasks.done IS NULL AND episodes.closed IS NULL"
         )
-        return {row[0]: _task(row) for row in rows}
+        return {row[0]: _read_task(row) for row in rows}
 
 
-def _current(connection: sqlite3.Connection, episode_id: str) -> Task | None:
+def _read_current(connection: sqlite3.Connection, episode_id: str) -> Task | None:
     row = connection.execute(f"SELECT {_TASK} FROM tasks WHERE episode = ? AND done IS NULL", (episode_id,)).fetchone()
-    return _task(row) if row else None
+    return _read_task(row) if row else None
 
 
 def _require_task(connection: sqlite3.Connection, episode_id: str) -> Task:
-    task = _current(connection, episode_id)
+    task = _read_current(connection, episode_id)
     if task is None:
         raise NotFoundError(f"episode {episode_id} has no task; say what it works on with majordomus task set TITLE")
     return task
 
 
 def _end_current(connection: sqlite3.Connection, episode_id: str, now: datetime) -> None:
-    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (_stored(now), episode_id))
+    connection.execute("UPDATE tasks SET done = ? WHERE episode = ? AND done IS NULL", (_spell_time(now), episode_id))
 
 
-def _episode(row: tuple[str, ...]) -> Episode:
+def _read_episode(row: tuple[str, ...]) -> Episode:
     return _record(Episode, _EPISODE, row, "process")
 
 
-def _task(row: tuple[str, ...]) -> Task:
+def _read_task(row: tuple[str, ...]) -> Task:
     return _record(Task, _TASK, row, "scope")
 
 
@@ -185,13 +185,13 @@ def _task_values(task: Task) -> tuple[str | None, ...]:
         task.title,
         json.dumps(task.scope, ensure_ascii=False),
         task.next_action,
-        _stored(task.next_since) if task.next_since else None,
-        _stored(task.since),
-        _stored(task.done) if task.done else None,
+        _spell_time(task.next_since) if task.next_since else None,
+        _spell_time(task.since),
+        _spell_time(task.done) if task.done else None,
     )
 
 
-def _stored(moment: datetime) -> str:
+def _spell_time(moment: datetime) -> str:
     """A moment as text of fixed width, so that texts sort like the moments."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 

@@ -27,7 +27,7 @@ def put_follow_up(
     return FollowUp(number=number or 0, session=session, checkout=checkout, text=text, since=now)
 
 
-def followed_up(database: Database) -> set[str]:
+def read_followed_up(database: Database) -> set[str]:
     """The keys that have had their follow-up and were not reopened since."""
     with database.read() as connection:
         return {str(key) for (key,) in connection.execute("SELECT key FROM followed_up")}

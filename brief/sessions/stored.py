@@ -24,7 +24,7 @@ from brief.sessions.database import Database, check_integrity
 from brief.sessions.losses import NOTHING_NOTED, UNHEARD, read_record, reasons_of
 from brief.sessions.processes import known_life, stored_life
 from brief.sessions.recovery import describe_rollback
-from brief.support.files import stamp
+from brief.support.files import stamp_file
 from brief.support.state_folder import refuse_unproven
 
 
@@ -113,7 +113,7 @@ class StoredSessions:
             yield database
 
     def _refuse_damaged(self) -> None:
-        now = stamp(str(self._path))
+        now = stamp_file(str(self._path))
         if now == self._intact:
             return
         damage = check_integrity(self._path)

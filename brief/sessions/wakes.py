@@ -22,7 +22,7 @@ from brief.core.wakes.rules import Instant, settle_anchor
 from brief.core.wakes.state import Change, Entry, Prompt, Step, WakeState, restart_interval
 from brief.sessions.database import Database
 
-_WAKING = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
+_COLUMNS = "episode, anchor, unprompted, stopped, briefed, told, prompt, paused"
 _ALL_PAUSED = "wakes_paused"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -66,7 +66,7 @@ class Wakes:
         """
         with self._database.read() as connection:
             everybody = _all_paused(connection)
-            names = ", ".join(f"wakes.{name}" for name in _WAKING.split(", "))
+            names = ", ".join(f"wakes.{name}" for name in _COLUMNS.split(", "))
             found = connection.execute(
                 f"SELECT {names} FROM wakes JOIN episodes ON episodes.id = wakes.episode WHERE episodes.closed IS NULL"
             ).fetchall()
@@ -89,10 +89,10 @@ class Wakes:
         instant = self.instant(now)
         with self._database.write(durable=durable) as connection:
             before = self._get(connection, session)
-            known = before or _begun(connection, session, instant)
+            known = before or _begin(connection, session, instant)
             after, entries = step(replace(known, anchor=settle_anchor(known.anchor, instant)))
             if after != before:
-                _put(connection, session, after)
+                _write_row(connection, session, after)
                 self._anchors[session] = after.anchor
                 self.version += 1
             for entry in entries:
@@ -133,11 +133,11 @@ class Wakes:
         return tuple(from_plain(LedgerLine, dict(zip(names, row, strict=True))) for row in rows)
 
     def _get(self, connection: sqlite3.Connection, session: str) -> WakeState | None:
-        row = connection.execute(f"SELECT {_WAKING} FROM wakes WHERE episode = ?", (session,)).fetchone()
+        row = connection.execute(f"SELECT {_COLUMNS} FROM wakes WHERE episode = ?", (session,)).fetchone()
         return self._wake_state(row, _all_paused(connection)) if row else None
 
     def _wake_state(self, row: tuple[Any, ...], all_paused: datetime | None) -> WakeState:
-        fields = dict(zip(_WAKING.split(", "), row, strict=True))
+        fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
         try:
             anchor = datetime.fromisoformat(fields["anchor"])
             known = self._anchors.get(fields["episode"])
@@ -145,10 +145,10 @@ class Wakes:
                 anchor=known if known is not None and known.wall == anchor else Instant(anchor),
                 unprompted=fields["unprompted"],
                 stopped=bool(fields["stopped"]),
-                briefed=_moment(fields["briefed"]),
+                briefed=_parse_time(fields["briefed"]),
                 facts_read=fields["told"],
                 prompt=from_json(Prompt, fields["prompt"]) if fields["prompt"] else None,
-                paused=_moment(fields["paused"]),
+                paused=_parse_time(fields["paused"]),
                 all_paused=all_paused,
             )
         except (DecodeError, ValueError) as fault:
@@ -157,14 +157,14 @@ class Wakes:
             ) from fault
 
 
-def _begun(connection: sqlite3.Connection, session: str, now: Instant) -> WakeState:
+def _begin(connection: sqlite3.Connection, session: str, now: Instant) -> WakeState:
     """The initial wakes of an episode. Raises NotFoundError if it was never opened, UsageError if it is not a valid id."""
     if connection.execute("SELECT 1 FROM episodes WHERE id = ?", (check_id(session),)).fetchone() is None:
         raise NotFoundError(f"no episode {session} was ever opened here; majordomus episode open opens it")
     return WakeState(anchor=now, all_paused=_all_paused(connection))
 
 
-def _put(connection: sqlite3.Connection, session: str, wake_state: WakeState) -> None:
+def _write_row(connection: sqlite3.Connection, session: str, wake_state: WakeState) -> None:
     values = (
         session,
         wake_state.anchor.wall.isoformat(),
@@ -175,7 +175,7 @@ def _put(connection: sqlite3.Connection, session: str, wake_state: WakeState) ->
         wake_state.prompt and to_json(wake_state.prompt),
         wake_state.paused and wake_state.paused.isoformat(),
     )
-    connection.execute(f"INSERT OR REPLACE INTO wakes ({_WAKING}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.execute(f"INSERT OR REPLACE INTO wakes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _count(connection: sqlite3.Connection, session: str, entry: Entry, now: datetime) -> None:
@@ -191,5 +191,5 @@ def _all_paused(connection: sqlite3.Connection) -> datetime | None:
     return _EPOCH + row[0] * _MICROSECOND if row else None
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None

@@ -60,13 +60,13 @@ class Workers:
         threading.Thread(target=self._work, args=(inbox,), daemon=True).start()
 
     def _work(self, inbox: SimpleQueue[Work]) -> None:
-        while (work := self._next(inbox)) is not None:
+        while (work := self._take_next(inbox)) is not None:
             work()
             del work  # do not keep alive what it refers to while the thread is idle
             with self._lock:
                 self._idle.append(inbox)
 
-    def _next(self, inbox: SimpleQueue[Work]) -> Work | None:
+    def _take_next(self, inbox: SimpleQueue[Work]) -> Work | None:
         """The thread's next work. None if it gets none for a while."""
         with contextlib.suppress(Empty):
             return inbox.get(timeout=IDLE_SECONDS)

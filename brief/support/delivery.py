@@ -1,7 +1,7 @@
 """Work that is done only after an answer has reached its reader, so that nothing unread counts as delivered.
 
 A handler composes its answer in a `turn` and adds its notes there. Whoever transmits the answer wraps the handler in
-`delivering` and concludes the delivery with its outcome. Without that, the caller itself is the reader, and the notes
+`collect_notes` and concludes the delivery with its outcome. Without that, the caller itself is the reader, and the notes
 run at once. If it is doubtful whether the answer was read, nothing is noted, and its content is delivered again.
 """
 
@@ -65,7 +65,7 @@ _current: ContextVar[Delivery | None] = ContextVar("delivery", default=None)
 
 
 @contextlib.contextmanager
-def delivering(delivery: Delivery) -> Iterator[None]:
+def collect_notes(delivery: Delivery) -> Iterator[None]:
     """Collect the notes of the answer that is composed in this block. The caller then concludes the delivery."""
     token = _current.set(delivery)
     try:

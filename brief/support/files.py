@@ -27,7 +27,7 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def stamp(path: str) -> Stamp | None:
+def stamp_file(path: str) -> Stamp | None:
     """The stamp of the file at `path`, following links. None if it cannot be read."""
     try:
         return stamp_of(os.stat(path))

@@ -35,8 +35,8 @@ def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ
     Unknown if it was not found, but a folder of PATH could not be searched.
     """
     hidden, now = None, _now()
-    repository = _repository(folder, now)
-    for place in _folders(environ.get("PATH", _DEFAULT), repository, now):
+    repository = _find_repository(folder, now)
+    for place in _list_folders(environ.get("PATH", _DEFAULT), repository, now):
         path = os.path.join(place, name)
         try:
             mode = os.stat(path).st_mode
@@ -53,7 +53,7 @@ def find_program(name: str, folder: str, environ: Mapping[str, str] = os.environ
 def search_path(folder: str, environ: Mapping[str, str] = os.environ) -> str:
     """The PATH for a process started for the repository around `folder`, without the folders in which a repository could plant a program."""
     now = _now()
-    return os.pathsep.join(_folders(environ.get("PATH", _DEFAULT), _repository(folder, now), now))
+    return os.pathsep.join(_list_folders(environ.get("PATH", _DEFAULT), _find_repository(folder, now), now))
 
 
 def environment_for(folder: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -63,7 +63,7 @@ def environment_for(folder: str, environ: Mapping[str, str] = os.environ) -> dic
     paths that are relative or lead into the repository. HOME may lie in the repository.
     """
     now = _now()
-    repository = _repository(folder, now)
+    repository = _find_repository(folder, now)
     kept = {name: value for name, value in environ.items() if name in _KEPT or not name.startswith(_STEERING)}
     for name in _PATHS & kept.keys():
         is_free = os.path.isabs(kept[name]) and (name == "HOME" or not _is_within(kept[name], repository, now))
@@ -78,7 +78,7 @@ def repository_around(folder: str) -> str | None:
         return locate(folder).common_dir
     except NotLocatedError:
         here = os.path.realpath(folder)
-        return next((each for each in _upwards(here) if _is_git_dir(each)), None)
+        return next((each for each in _walk_up(here) if _is_git_dir(each)), None)
 
 
 def lies_in(path: str, repository: str) -> bool:
@@ -90,7 +90,7 @@ def is_inside(path: str, repository: str | None) -> bool:
     """Whether a resolved path lies in a git folder or in one of its checkouts. True if that is unknown."""
     if repository is None:
         return False
-    return any(each == repository or _is_checkout_of(each, repository) for each in _upwards(path))
+    return any(each == repository or _is_checkout_of(each, repository) for each in _walk_up(path))
 
 
 def _now() -> int:
@@ -99,7 +99,7 @@ def _now() -> int:
 
 
 @lru_cache(maxsize=256)
-def _repository(folder: str, now: int) -> str | None:  # noqa: ARG001 - it only expires the cache
+def _find_repository(folder: str, now: int) -> str | None:  # noqa: ARG001 - it only expires the cache
     return repository_around(folder)
 
 
@@ -109,7 +109,7 @@ def _is_within(path: str, repository: str | None, now: int) -> bool:  # noqa: AR
 
 
 @lru_cache(maxsize=256)
-def _folders(path: str, repository: str | None, now: int) -> tuple[str, ...]:  # noqa: ARG001 - likewise
+def _list_folders(path: str, repository: str | None, now: int) -> tuple[str, ...]:  # noqa: ARG001 - likewise
     return tuple(each for each in path.split(os.pathsep) if _may_be_searched(each, repository))
 
 
@@ -137,7 +137,7 @@ def _is_git_dir(folder: str) -> bool:
     return all(os.path.lexists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
 
 
-def _upwards(path: str) -> Iterator[str]:
+def _walk_up(path: str) -> Iterator[str]:
     while True:
         yield path
         parent = os.path.dirname(path)

@@ -9,6 +9,6 @@ MINUTE_OF_TESTS = "MAJORDOMUS_TEST_MINUTE_SECONDS"
 """The variable with which a test shortens the minutes of a server that it starts. No policy can set it."""
 
 
-def minute() -> timedelta:
+def one_minute() -> timedelta:
     """A minute of the brief interval and of the heartbeats."""
     return timedelta(seconds=float(os.environ.get(MINUTE_OF_TESTS, "60")))

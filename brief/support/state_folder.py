@@ -52,7 +52,7 @@ def prove_state(state_dir: str) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as fault:
-        raise _unproven(state_dir, fault) from fault
+        raise _make_error(state_dir, fault) from fault
 
 
 def make_state(state_dir: str) -> None:
@@ -60,7 +60,7 @@ def make_state(state_dir: str) -> None:
     try:
         check_git_folder(os.path.dirname(state_dir))
     except UnprovenError as fault:
-        raise _unproven(state_dir, fault) from fault
+        raise _make_error(state_dir, fault) from fault
     with contextlib.suppress(FileExistsError):
         os.mkdir(state_dir, 0o700)
     prove_state(state_dir)
@@ -95,7 +95,7 @@ def is_of_state(folder: str) -> bool:
     return os.path.basename(state) == STATE and os.path.lexists(f"{os.path.dirname(state)}/HEAD")
 
 
-def _unproven(state_dir: str, fault: OSError) -> UnprovenStateError:
+def _make_error(state_dir: str, fault: OSError) -> UnprovenStateError:
     if isinstance(fault, UnprovenError):
         return UnprovenStateError(clean(to_wire(str(fault)), 2_000))
     return UnprovenStateError(f"{clean(to_wire(state_dir), 1_000)} cannot be accessed: {fault.strerror}")
@@ -117,23 +117,23 @@ def _prove_entry(folder: str, name: str, parent: int) -> None:
     found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(found.st_mode):
         # A folder of ours that we may not list counts as proven: reading it will fail and say so.
-        with _unlisted_is_fine(found, path):
+        with _accept_unlisted(found, path):
             _prove(path) if name in _WITH_FOLDERS else _tighten_all(open_folder(name, parent, name=path, tighten=True))
     else:
         check(found, path, is_folder=False, may_be_wide=True)
         if _WRITTEN_IN_PLACE.fullmatch(name) and found.st_nlink > 1:
-            check_only_name(found, path, unfinished=_unfinished_names(found, parent))
+            check_only_name(found, path, unfinished=_count_unfinished(found, parent))
         _tighten(name, parent, found)
 
 
-def _unfinished_names(found: os.stat_result, folder: int) -> int:
+def _count_unfinished(found: os.stat_result, folder: int) -> int:
     """How many of a file's names are temporary ones, under which we create a file before it is linked into place."""
     names = [name for name in os.listdir(folder) if name.startswith(".") and name.endswith(".tmp")]
     return sum(os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), found) for name in names)
 
 
 @contextlib.contextmanager
-def _unlisted_is_fine(found: os.stat_result, path: str) -> Iterator[None]:
+def _accept_unlisted(found: os.stat_result, path: str) -> Iterator[None]:
     """Accept a folder that is ours although its mode denies us access."""
     try:
         yield

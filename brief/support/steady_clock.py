@@ -28,7 +28,7 @@ class SteadyClock:
 
     def earliest(self) -> datetime:
         """The earlier of the wall clock's time and the time it would show if it had not been set since `believe`."""
-        return min(self._now(), self._expected())
+        return min(self._now(), self._expect_now())
 
     def believe(self) -> None:
         """Accept the wall clock as it is now. A jump that persists until the next pass was a correction."""
@@ -38,11 +38,11 @@ class SteadyClock:
 
     def has_gone_back(self) -> bool:
         """Whether the wall clock was set back since the last call."""
-        ahead = self._now() - self._expected()
+        ahead = self._now() - self._expect_now()
         before, self._ahead = self._ahead, ahead
         return before - ahead > JUMP
 
-    def _expected(self) -> datetime:
+    def _expect_now(self) -> datetime:
         if self._steady is None:
             return self._now()
         return self._wall + timedelta(seconds=self._steady() - self._since)

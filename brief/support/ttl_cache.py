@@ -25,7 +25,7 @@ class CacheEntry(Struct, Generic[Value]):
     begun: float
     _renderings: dict[Hashable, bytes] = field(default_factory=dict)
 
-    def rendered(self, form: Hashable, render: Callable[[], bytes]) -> bytes:
+    def render(self, form: Hashable, render: Callable[[], bytes]) -> bytes:
         """The answer rendered in a form. Each form is rendered once."""
         if form not in self._renderings:
             self._renderings[form] = render()
@@ -51,7 +51,7 @@ class TtlCache(Generic[Value]):
             return await asyncio.shield(waiting[1])
         task = asyncio.ensure_future(self._answer(question, signature, answer))
         self._under_way[question] = (signature, task)
-        task.add_done_callback(lambda done: self._ended(question, done))
+        task.add_done_callback(lambda done: self._end_task(question, done))
         return await asyncio.shield(task)
 
     async def _answer(
@@ -67,6 +67,6 @@ class TtlCache(Generic[Value]):
         for question in [each for each, kept in self._kept.items() if now - kept.begun >= LIFETIME_SECONDS]:
             del self._kept[question]
 
-    def _ended(self, question: Hashable, task: asyncio.Task[CacheEntry[Value]]) -> None:
+    def _end_task(self, question: Hashable, task: asyncio.Task[CacheEntry[Value]]) -> None:
         if self._under_way.get(question, (None, None))[1] is task:
             del self._under_way[question]

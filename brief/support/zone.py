@@ -14,7 +14,7 @@ from brief.core.policy.names import POLICY_FILE
 from brief.core.policy.settings import Settings, expects
 from brief.core.policy.validate import Fault
 from brief.core.text.spelling import describe_value, name_type, spell
-from brief.support.files import Stamp, stamp
+from brief.support.files import Stamp, stamp_file
 
 _REMEDY = "set TZ or the policy's timezone to a name such as Europe/Prague"
 
@@ -27,7 +27,7 @@ def find_zone(name: str) -> ZoneInfo | None:
         return None
 
 
-def zone(
+def find_zone_in_force(
     settings: Settings, *, environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")
 ) -> tuple[ZoneInfo, str, Fault | None]:
     """The zone in force, its name, and a fault if the policy names one that does not exist."""
@@ -36,20 +36,20 @@ def zone(
     if wanted is not None and found is not None:
         return found, wanted, None
     machine = machine_zone(environ, etc)
-    fault = None if wanted is None else _fault(wanted, machine.key)
+    fault = None if wanted is None else _make_fault(wanted, machine.key)
     return machine, machine.key, fault
 
 
 def machine_zone(environ: Mapping[str, str], etc: Path) -> ZoneInfo:
     """The machine's zone: the first of `TZ`, `etc/timezone` and the link `etc/localtime` that names one, else UTC."""
-    for name in _names(environ, etc):
+    for name in _zone_names(environ, etc):
         found = find_zone(name)
         if found is not None:
             return found
-    return _utc()
+    return _make_utc()
 
 
-def _utc() -> ZoneInfo:
+def _make_utc() -> ZoneInfo:
     """UTC, which needs no file, so that even a process without free descriptors has a zone."""
     try:
         return ZoneInfo("UTC")
@@ -66,23 +66,23 @@ def zone_doubt(settings: Settings, *, environ: Mapping[str, str] = os.environ, e
     """
     if settings.timezone is not None and find_zone(settings.timezone) is not None:
         return None
-    return _machine_doubt(environ.get("TZ"), str(etc), stamp(f"{etc}/timezone"), stamp(f"{etc}/localtime"))
+    return _machine_doubt(environ.get("TZ"), str(etc), stamp_file(f"{etc}/timezone"), stamp_file(f"{etc}/localtime"))
 
 
 @lru_cache(maxsize=16)
 def _machine_doubt(declared: str | None, etc: str, _timezone: Stamp | None, localtime: Stamp | None) -> str | None:
     """Cached while the files stay the same, since every brief asks."""
     environ = {} if declared is None else {"TZ": declared}
-    named = next(_names(environ, Path(etc)), "")
+    named = next(_zone_names(environ, Path(etc)), "")
     used = f"so {machine_zone(environ, Path(etc)).key} is used; {_REMEDY}"
     if declared is not None and find_zone(named) is None:
         return f"TZ is {describe_value(declared)}, which is not the IANA name of a zone, {used}"
-    if declared is None and localtime is not None and not any(map(find_zone, _names(environ, Path(etc)))):
+    if declared is None and localtime is not None and not any(map(find_zone, _zone_names(environ, Path(etc)))):
         return f"{etc}/localtime is not a link to a named zone, {used}"
     return None
 
 
-def _names(environ: Mapping[str, str], etc: Path) -> Iterator[str]:
+def _zone_names(environ: Mapping[str, str], etc: Path) -> Iterator[str]:
     declared = environ.get("TZ")
     if declared is not None:
         # The C library reads an empty TZ as UTC, and accepts a colon and a path before the name.
@@ -96,7 +96,7 @@ def _after_zoneinfo(path: str) -> str:
     return path.rpartition("/zoneinfo/")[2]
 
 
-def _fault(wanted: str, machine: str) -> Fault:
+def _make_fault(wanted: str, machine: str) -> Fault:
     used = f"the machine's zone {machine} is used"
     sentence = f"{POLICY_FILE}: timezone is {describe_value(wanted)}; write {expects('timezone')}; {used}"
     return Fault(POLICY_FILE, "timezone", spell(wanted), name_type(wanted), sentence)

@@ -7,7 +7,7 @@ import pytest
 from brief.git import tracked as module
 from brief.git.command import run
 from brief.git.tracked import is_tracked
-from brief.support.files import any_young, stamp
+from brief.support.files import any_young, stamp_file
 from sandbox import Lab, until
 
 
@@ -56,7 +56,7 @@ def test_outside_of_every_checkout_nothing_is_tracked(lab: Lab, tmp_path: Path) 
 
 def settle(lab: Lab) -> None:
     """Wait until the index is old enough for its stamp to be trusted."""
-    until(lambda: not any_young([stamp(f"{lab.common_dir}/index")]))
+    until(lambda: not any_young([stamp_file(f"{lab.common_dir}/index")]))
 
 
 def test_git_is_asked_once_for_an_unchanged_index(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,16 +13,16 @@ from brief.core.notices.notice import Kind, Notice, parse
 from brief.core.text.brief_digest import digest_facts
 from brief.handlers.alert_commands import (
     AddInputs,
-    Noticed,
+    ChangedNotice,
     NoticeInputs,
     acknowledge_alert,
     add_alert,
     archive_alert,
+    change_text,
     end_alert,
-    noticed_text,
 )
 from brief.handlers.alerts import ListInputs, list_alerts
-from brief.handlers.reminder_import import MigrateInputs, migrate_reminders, taken_text
+from brief.handlers.reminder_import import MigrateInputs, import_text, migrate_reminders
 from repo_fixture import ANN, BOB, Place
 
 LIST = """\
@@ -38,12 +38,12 @@ LIST = """\
 """
 
 
-def add(place: Place, title: str = "Tea is ready", **given: Any) -> Noticed:
+def add(place: Place, title: str = "Tea is ready", **given: Any) -> ChangedNotice:
     """Leave a notice."""
     return place.call(add_alert, AddInputs, title=title, **given)
 
 
-def written(answer: Noticed) -> Notice:
+def written(answer: ChangedNotice) -> Notice:
     """The notice in the file that an answer names."""
     path = Path(answer.path)
     return parse(path.read_bytes(), path.stem)
@@ -65,7 +65,7 @@ def test_added(place: Place) -> None:
     assert (notice.title, notice.body, notice.priority) == ("Tea is ready", "In the kitchen.\n", 3)
     assert (notice.session_id, notice.component, notice.created) == (BOB, "kitchen", place.clock.now)
     assert "- courtesy on kitchen: Tea is ready (tea-is-ready)" in turn(place)
-    assert noticed_text(made) == f"added: courtesy tea-is-ready (Tea is ready)\n{made.path}\n"
+    assert change_text(made) == f"added: courtesy tea-is-ready (Tea is ready)\n{made.path}\n"
 
 
 def test_same_title_twice(place: Place) -> None:
@@ -126,7 +126,7 @@ def test_refused(place: Place, given: dict[str, Any], sentence: str) -> None:
 
 def test_what_follows(place: Place) -> None:
     """A notice that is not shown at once says from when it is, and one that is overdue says so, as a mistyped year may be."""
-    ahead = noticed_text(add(place, "Rotate", kind="reminder", fires_on="2026-10-20"))
+    ahead = change_text(add(place, "Rotate", kind="reminder", fires_on="2026-10-20"))
     what = "it fires on 2026-10-20, and is shown from then on; until then majordomus reminders lists it"
     assert ahead.startswith(f"added: reminder rotate (Rotate); {what}\n")
     assert add(place, "Late", kind="reminder", fires_on="2025-10-11").detail == "due already: \U0001f514 [OVERDUE 365d]"
@@ -298,7 +298,7 @@ def test_archived_though_it_is_none(place: Place) -> None:
     place.put_raw("broken", "---\nkind: [\n")
     moved = place.call(archive_alert, NoticeInputs, slug="broken")
     assert (moved.did, moved.kind, moved.title) == ("archived", None, None)
-    assert noticed_text(moved) == f"archived: broken\n{place.lab.state}/notices/archive/broken.md\n"
+    assert change_text(moved) == f"archived: broken\n{place.lab.state}/notices/archive/broken.md\n"
 
 
 def test_tracked_stays(place: Place) -> None:
@@ -332,7 +332,7 @@ def test_migrated(place: Place) -> None:
         "read the log": ("2026-10-11", "daily", "owner"),
     }
     assert turn(place) == ""
-    text = taken_text(first)
+    text = import_text(first)
     assert text.startswith("from reminders.md: 2 added, 0 there before, 1 ticked off, 2 not read\n")
     assert "not read: line 8: tidy up: names no day with a year; write it as YYYY-MM-DD\n" in text
     assert "not read: line 9: 01/02/2026 call: 01/02/2026 is ambiguous; write it as YYYY-MM-DD\n" in text
@@ -343,7 +343,7 @@ def test_migrated(place: Place) -> None:
 def test_migrated_whole(place: Place) -> None:
     """Only a list of which every line was read may be removed."""
     (place.lab.repo / "reminders.md").write_text("- [ ] 2026-12-01 water the plants\n")
-    text = taken_text(place.call(migrate_reminders, MigrateInputs, file="reminders.md"))
+    text = import_text(place.call(migrate_reminders, MigrateInputs, file="reminders.md"))
     assert text.endswith(
         "To retire the list: remove reminders.md, and name majordomus reminders wherever it was named.\n"
     )

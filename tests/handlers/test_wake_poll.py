@@ -11,7 +11,7 @@ import pytest
 
 from brief.core.model.section_data import EpisodeState
 from brief.handlers.wake_poll import PollAnswer, PollInputs, answer_poll
-from brief.install.hooks import snippet
+from brief.install.hooks import make_snippet
 from brief.install.mods import Scope
 from brief.sessions.database import Database
 from brief.trust import WAKING, Trust
@@ -243,7 +243,7 @@ def test_cloned_settings_do_not_make_a_hook_the_projects(place: Waiting) -> None
     began = place.waits_until_due()
     own = place.lab.home / ".claude/settings.json"
     own.parent.mkdir()
-    own.write_text(snippet(("majordomus",), Scope.USER))
+    own.write_text(make_snippet(("majordomus",), Scope.USER))
     answer = place.wait(since=began)
     assert answer.prompt is None
     assert "majordomus trust" in (answer.reason or "")

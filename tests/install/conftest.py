@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.locate import locate
-from brief.install.content import content
+from brief.install.content import make_content
 from brief.install.mods import Mod, Scope
 from brief.install.place import Place, in_checkout, of_person
 from sandbox import Lab
@@ -38,7 +38,7 @@ def mod(tmp_path: Path) -> Mod:
 @pytest.fixture
 def wanted(mod: Mod) -> Tree:
     """The files that an installation in a checkout writes."""
-    return content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
+    return make_content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
 
 
 @pytest.fixture

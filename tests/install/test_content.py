@@ -9,9 +9,9 @@ import pytest
 
 from brief.install.content import (
     INSTALLED,
-    content,
-    digest,
+    digest_file,
     is_client_file,
+    make_content,
     own_command,
     read_marker,
 )
@@ -23,7 +23,7 @@ COMMAND = ("/opt/the python", "-m", "brief")
 
 def test_tests_and_what_the_client_laid_are_not_installed(mod: Mod) -> None:
     """All shipped files are installed but tests, the client's types, and the file that names those."""
-    files = content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
+    files = make_content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
     assert set(files) == {
         ".claude-plugin/plugin.json",
         "hooks/hooks.json",
@@ -36,7 +36,7 @@ def test_tests_and_what_the_client_laid_are_not_installed(mod: Mod) -> None:
 @pytest.mark.parametrize("scope", Scope)
 def test_the_command_and_the_scope_are_written_in(mod: Mod, scope: Scope) -> None:
     """The installed mod contains the words of the command, verbatim, and its scope."""
-    text = content(mod, Path(mod.source), scope, COMMAND)[INSTALLED].decode()
+    text = make_content(mod, Path(mod.source), scope, COMMAND)[INSTALLED].decode()
     assert 'COMMAND: readonly string[] = ["/opt/the python", "-m", "brief"]' in text
     assert f'= "{scope}"' in text
 
@@ -63,8 +63,8 @@ def test_the_script_that_was_called_is_named(tmp_path: Path) -> None:
 
 def test_the_marker_tells_what_was_written(mod: Mod) -> None:
     """The marker holds a digest of every other file, so that an edit is detected later."""
-    files = content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
-    assert read_marker(mod, files) == {name: digest(text) for name, text in files.items() if name != mod.marker}
+    files = make_content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
+    assert read_marker(mod, files) == {name: digest_file(text) for name, text in files.items() if name != mod.marker}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_the_client_lays(name: str, *, laid: bool) -> None:
 def test_every_mod_of_the_table_ships(shipped: Mod) -> None:
     """Each mod of the table has a manifest with its name, its hooks, and the generated module."""
     folder = mod_folder(shipped.source)
-    files = content(shipped, folder, Scope.USER, COMMAND)
+    files = make_content(shipped, folder, Scope.USER, COMMAND)
     assert json.loads(files[".claude-plugin/plugin.json"])["name"] == shipped.name
     assert {"hooks/hooks.json", INSTALLED, "README.md"} <= set(files)
     assert shipped.target.endswith(f"/{shipped.name}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from brief.install.hook_settings import HookSettings, find_hook_settings
-from brief.install.hooks import snippet
+from brief.install.hooks import make_snippet
 from brief.install.mods import Scope
 
 
@@ -28,7 +28,7 @@ def seen(home: Path, text: str, path: str = "../repo/.claude/settings.local.json
 @pytest.mark.parametrize("command", [("/opt/my tools/majordomus",), ("/opt/the python", "-P", "-m", "brief")])
 def test_the_printed_settings_are_known(home: Path, command: tuple[str, ...]) -> None:
     """Every command in the printed settings is found in them, once, whatever starts the command."""
-    (found,) = seen(home, snippet(command, Scope.USER))
+    (found,) = seen(home, make_snippet(command, Scope.USER))
     assert found.commands == (
         "hook session-start",
         "hook wake",

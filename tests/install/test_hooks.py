@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.hook import EVENTS
-from brief.install.hooks import NEVER_BLOCK, snippet
+from brief.install.hooks import NEVER_BLOCK, make_snippet
 from brief.install.mods import Scope
 from sandbox import Lab
 
 
 def test_the_snippet_is_settings() -> None:
     """The snippet is one JSON document with every hook and the status line, each with the command's full path."""
-    settings = json.loads(snippet(("/opt/the python", "-m", "brief"), Scope.USER))
+    settings = json.loads(make_snippet(("/opt/the python", "-m", "brief"), Scope.USER))
     assert set(settings) == {"hooks", "statusLine"}
     assert settings["statusLine"]["refreshInterval"] == 60
     runs = {name: [run for entry in entries for run in entry["hooks"]] for name, entries in settings["hooks"].items()}
@@ -36,7 +36,7 @@ def test_the_snippet_is_settings() -> None:
 
 def test_the_wake_waits_in_the_background() -> None:
     """The waking hook runs longer than any interval, but no longer than the client's timers can count."""
-    hooks = json.loads(snippet(("majordomus",), Scope.PROJECT))["hooks"]
+    hooks = json.loads(make_snippet(("majordomus",), Scope.PROJECT))["hooks"]
     wake_state = [
         run for name in ("SessionStart", "Stop") for run in hooks[name][0]["hooks"] if "wake" in run["command"]
     ]
@@ -50,7 +50,7 @@ def test_the_wake_waits_in_the_background() -> None:
 def test_a_hook_blocks_no_prompt(descriptors: int, lab: Lab) -> None:
     """However few descriptors its shell has, it never ends with 2, which would block the prompt."""
     script = Path(sysconfig.get_path("scripts"), "majordomus")
-    settings = json.loads(snippet((str(script),), Scope.USER))
+    settings = json.loads(make_snippet((str(script),), Scope.USER))
     for name in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
         command = settings["hooks"][name][0]["hooks"][0]["command"]
         done = subprocess.run(

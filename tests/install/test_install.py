@@ -11,7 +11,7 @@ import pytest
 
 from brief.fastpath.locate import locate
 from brief.install import folder
-from brief.install.content import content
+from brief.install.content import make_content
 from brief.install.install import Action, CaptureError, find, install, remove
 from brief.install.mods import Mod, Scope
 from brief.install.place import Place, in_checkout, of_person
@@ -90,7 +90,7 @@ def test_a_copy_that_cannot_be_kept_stops_all(place: Place, wanted: Tree, tree: 
 
 def test_another_version_is_no_edit(place: Place, mod: Mod, wanted: Tree, tree: Read) -> None:
     """An unedited mod of another version is rewritten, and no copy of it is kept."""
-    install(place, content(mod, Path(mod.source), Scope.PROJECT, ("/old/majordomus",)), None, NOW)
+    install(place, make_content(mod, Path(mod.source), Scope.PROJECT, ("/old/majordomus",)), None, NOW)
     outcome = install(place, wanted, None, NOW)
     assert outcome.action is Action.REWRITTEN
     assert outcome.sentence.endswith("; it was from another version or installation")
@@ -105,7 +105,7 @@ def test_what_the_client_lays_is_no_drift(place: Place, wanted: Tree) -> None:
     (place.path / ".claude-plugin/types/index.d.ts").write_text("// the client's")
     (place.path / "tsconfig.json").write_text("{}")
     assert install(place, wanted, None, NOW).action is Action.PRESENT
-    assert find(place).edited(place.mod.marker) == ()
+    assert find(place).find_edited(place.mod.marker) == ()
 
 
 # ---------------------------------------------------------------- the switch

@@ -52,9 +52,9 @@ def test_never_observed_is_none(tmp_path: Path) -> None:
 
 def test_the_brief_counts_what_was_omitted(tmp_path: Path) -> None:
     """The section's data counts every branch ahead, and the next one is the first in merge order."""
-    data = observation("a", "b", omitted=3).data()
+    data = observation("a", "b", omitted=3).as_data()
     assert (data.open, data.next, data.observed_at) == (5, "a", NOW)
-    assert observation().data().next is None
+    assert observation().as_data().next is None
 
 
 def test_every_cut_of_the_file_is_a_sentence(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_only_the_newest_branches_are_looked_at_and_the_rest_is_counted(
         branch(lab, f"topic-{number}", at=1_000 + number)
     found = look(lab)
     assert ([entry.name for entry in found.entries], found.omitted) == (["topic-2", "topic-3"], 2)
-    assert found.data().open == 4
+    assert found.as_data().open == 4
 
 
 def test_when_the_time_is_up_the_rest_is_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

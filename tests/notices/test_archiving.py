@@ -163,11 +163,11 @@ def test_archiving_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
 from datetime import datetime, UTC
 from brief.notices.archiving import archive
 from brief.notices.folder import list_folder
-from brief.notices.writing import create
+from brief.notices.writing import create_notice
 def work(number, folder):
     if number % 2:
         return [archive(folder, {file.slug for file in list_folder(folder).files}).reason for _ in range(5)]
-    return [create(folder, {"title": "twin"}, f"{number} {each}", datetime.now(UTC)) is None for each in range(5)]
+    return [create_notice(folder, {"title": "twin"}, f"{number} {each}", datetime.now(UTC)) is None for each in range(5)]
 """
     assert {one for each in race(40, work, str(tmp_path)) for one in each} <= {None, False}
     expected = sorted(f"{number} {each}" for number in range(0, 40, 2) for each in range(5))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.model.errors import ConflictError, DocumentError, NotFoundError
-from brief.notices.finding import content, find
+from brief.notices.finding import find, read_content
 from brief.notices.folder_lock import NoticeError
 
 
@@ -65,8 +65,8 @@ def test_content_that_cannot_be_read_is_a_sentence_with_the_path(folders: list[s
         ("broken", DocumentError, "/broken.md: line 2"),
     ):
         with pytest.raises(kind, match=sentence):
-            content(find(folders, slug).file)
+            read_content(find(folders, slug).file)
     gone = find(folders, "a").file
     os.unlink(gone.path)
     with pytest.raises(NotFoundError, match=r"/a.md no longer exists: it was archived or removed meanwhile"):
-        content(gone)
+        read_content(gone)

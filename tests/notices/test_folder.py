@@ -9,7 +9,7 @@ import pytest
 
 from brief.core.notices.notice import LIMIT
 from brief.notices import folder as module
-from brief.notices.folder import list_folder, named_file
+from brief.notices.folder import find_named_file, list_folder
 from brief.support.files import UnreadableFileError
 from hostile import FORM_PARAMS, FORMS, widen
 
@@ -105,14 +105,14 @@ def test_a_file_that_went_away_is_left_out(active: Path, monkeypatch: pytest.Mon
     """A file archived between the listing and the look is neither notice nor fault."""
     (active / "a.md").touch()
     (active / "b.md").touch()
-    real = module._file
+    real = module._make_file
 
     def vanishing(path: str, found: os.stat_result, folder: str, **named: bool) -> object:
         if path.endswith("/a.md"):
             raise FileNotFoundError
         return real(path, found, folder, **named)
 
-    monkeypatch.setattr(module, "_file", vanishing)
+    monkeypatch.setattr(module, "_make_file", vanishing)
     assert faults(active) == {"b": None}
 
 
@@ -188,13 +188,13 @@ def test_one_file_is_found_by_its_name(active: Path) -> None:
     (active / "a.md").touch()
     (active / "out.md").symlink_to("/etc/passwd")
     folder = str(active.parent)
-    found = named_file(folder, "a")
+    found = find_named_file(folder, "a")
     assert found is not None
     assert (found.slug, found.fault) == ("a", None)
-    out = named_file(folder, "out")
+    out = find_named_file(folder, "out")
     assert out is not None
     assert out.fault == "is a link that leads out of its folder"
-    assert [named_file(folder, name) for name in ("b", "../a", "a/../a", ".a", "x\0")] == [None] * 5
+    assert [find_named_file(folder, name) for name in ("b", "../a", "a/../a", ".a", "x\0")] == [None] * 5
 
 
 def test_a_heavy_folder_is_read_in_part_and_says_so(active: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import pytest
 from brief.core.notices.notice import Kind
 from brief.notices import folder as folders_module
 from brief.notices import lock_survey as module
-from brief.notices.lock_survey import survey
-from brief.notices.locking import Held, Placed, Request, held_locks, place
+from brief.notices.lock_survey import survey_locks
+from brief.notices.locking import Held, Placed, Request, find_held, take_lock
 from notice_helpers import SESSION
 
 OTHER = "33333333-3333-4333-8333-333333333333"
@@ -21,7 +21,7 @@ NOW = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 def ask(folder: Path, component: str, session: str) -> Placed | Held:
     """Place a lock."""
     request = Request(component=component, session_id=session)
-    return place([str(folder)], request, NOW, lambda notice: notice.kind is Kind.LOCK and notice.status == "active")
+    return take_lock([str(folder)], request, NOW, lambda notice: notice.kind is Kind.LOCK and notice.status == "active")
 
 
 def crowd(folder: Path, count: int) -> None:
@@ -40,7 +40,7 @@ def test_no_lock_is_taken_beyond_the_bound_of_a_brief(tmp_path: Path, monkeypatc
     crowd(tmp_path, 50)
     for component in (*components, "koda"):
         assert isinstance(ask(tmp_path, component, OTHER), Held)
-    found = held_locks([str(tmp_path)], lambda notice: notice.kind is Kind.LOCK)
+    found = find_held([str(tmp_path)], lambda notice: notice.kind is Kind.LOCK)
     assert {lock.component for lock, _ in found.locks} == {*components, "koda"}
     assert not found.unread
     assert not (tmp_path / "archive").exists()
@@ -60,7 +60,7 @@ def test_the_lock_of_a_component_is_found_by_its_name_beyond_every_bound(
             if bound == "MOST_NAMES":
                 patch.setattr(folders_module, bound, 5)
             assert isinstance(ask(tmp_path, "koda", OTHER), Held), bound
-            assert survey([str(tmp_path)]).unread.sentence == "1 folder, possibly locks, could not be read"
+            assert survey_locks([str(tmp_path)]).unread.sentence == "1 folder, possibly locks, could not be read"
 
 
 def test_what_cannot_be_a_lock_is_not_parsed(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_what_cannot_be_a_lock_is_not_parsed(tmp_path: Path) -> None:
     }
     for slug, text in texts.items():
         (tmp_path / f"active/{slug}.md").write_text(text)
-    found = survey([str(tmp_path)]).unread.files
+    found = survey_locks([str(tmp_path)]).unread.files
     assert sorted(Path(path).stem for path, _ in found) == ["escaped", "lock", "none", "torn"]
 
 

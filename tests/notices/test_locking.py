@@ -11,7 +11,7 @@ import pytest
 from brief.core.model.errors import ConflictError, NotFoundError, UsageError
 from brief.core.notices.notice import Notice
 from brief.core.notices.visibility import is_held
-from brief.notices.locking import Held, Placed, Request, held_locks, place, release
+from brief.notices.locking import Held, Placed, Request, find_held, release_locks, take_lock
 from notice_helpers import SESSION
 from racing import race
 from sandbox import Lab
@@ -31,7 +31,7 @@ def ask(
 ) -> Placed | Held:
     """Place a lock."""
     request = Request(component=component, session_id=session, **more)  # type: ignore[arg-type]  # as a test gives them
-    return place([str(folder)], request, at, stands_at(at))
+    return take_lock([str(folder)], request, at, stands_at(at))
 
 
 def put(folder: Path, slug: str, **fields: str) -> Path:
@@ -60,7 +60,7 @@ def test_a_lock_is_a_notice_that_says_whose_it_is(tmp_path: Path) -> None:
         "created: 2026-10-11T09:00:00Z\n---\nwhy\n"
     )
     assert placed.notice.slug.startswith("lock-koda-")
-    assert [(lock.slug, path) for lock, path in held_locks([str(tmp_path)], stands_at()).locks] == [
+    assert [(lock.slug, path) for lock, path in find_held([str(tmp_path)], stands_at()).locks] == [
         (placed.notice.slug, placed.path)
     ]
 
@@ -87,11 +87,11 @@ def test_of_racing_callers_one_holds_it(tmp_path: Path) -> None:
     """Forty processes ask for one lock at once: one places it, and all others are told that it is that one's."""
     work = """
 from datetime import datetime, UTC
-from brief.notices.locking import Placed, Request, place
+from brief.notices.locking import Placed, Request, take_lock
 def work(number, folder):
     session = f"{number:08d}-0000-4000-8000-000000000000"
     request = Request(component="koda", session_id=session)
-    outcome = place([folder], request, datetime.now(UTC), lambda notice: notice.status == "active")
+    outcome = take_lock([folder], request, datetime.now(UTC), lambda notice: notice.status == "active")
     return [isinstance(outcome, Placed), outcome.notice.session_id]
 """
     outcomes = race(40, work, str(tmp_path))
@@ -104,10 +104,10 @@ def test_a_lock_written_by_hand_counts(tmp_path: Path) -> None:
     """In any of the folders, under any name, without a session and without a date."""
     hand = put(tmp_path / "tracked", "hands-off", component='"koda "')
     folders = [str(tmp_path / "own"), str(tmp_path / "tracked")]
-    held = place(folders, Request(component="koda", session_id=SESSION), NOW, stands_at())
+    held = take_lock(folders, Request(component="koda", session_id=SESSION), NOW, stands_at())
     assert isinstance(held, Held)
     assert (held.path, held.session_id, held.since) == (str(hand), None, None)
-    assert isinstance(place(folders, Request(component="kdb", session_id=SESSION), NOW, stands_at()), Placed)
+    assert isinstance(take_lock(folders, Request(component="kdb", session_id=SESSION), NOW, stands_at()), Placed)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_its_own_session_extends_it(tmp_path: Path) -> None:
         assert (held.is_extended, held.notice and held.notice.expires) == (False, end)
     assert isinstance(other := ask(tmp_path, session=OTHER, ttl=timedelta(days=9)), Held)
     assert not other.is_extended
-    assert [lock.expires for lock, _ in held_locks([str(tmp_path)], stands_at()).locks] == [end]
+    assert [lock.expires for lock, _ in find_held([str(tmp_path)], stands_at()).locks] == [end]
 
 
 def test_an_extended_date_is_meant_in_the_zone(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_an_extended_date_is_meant_in_the_zone(tmp_path: Path) -> None:
     put(tmp_path, "hand", component="koda", session_id=SESSION, expires="2026-10-12")
     request = Request(component="koda", session_id=SESSION, ttl=timedelta(hours=13, minutes=30))
     for zone, is_extended in ((ZoneInfo("UTC"), False), (ZONE, True)):
-        held = place([str(tmp_path)], request, NOW, stands_at(), zone)
+        held = take_lock([str(tmp_path)], request, NOW, stands_at(), zone)
         assert isinstance(held, Held)
         assert held.is_extended is is_extended
 
@@ -195,7 +195,7 @@ def test_a_lock_is_refused_without_a_session_or_a_time(tmp_path: Path) -> None:
     for ttl in (timedelta(0), timedelta(days=-1), timedelta(days=4_000_000)):
         with pytest.raises(UsageError, match="ttl: "):
             ask(tmp_path, ttl=ttl)
-    assert held_locks([str(tmp_path)], stands_at()).locks == ()
+    assert find_held([str(tmp_path)], stands_at()).locks == ()
 
 
 # ---------------------------------------------------------------- release
@@ -203,7 +203,7 @@ def test_a_lock_is_refused_without_a_session_or_a_time(tmp_path: Path) -> None:
 
 def let_go(folder: Path, session: str | None = SESSION, component: str = "koda", *, force: bool = False) -> list[str]:
     """Release a lock, and tell where the files are."""
-    released = release([str(folder)], component, session, is_held=stands_at(), force=force).locks
+    released = release_locks([str(folder)], component, session, is_held=stands_at(), force=force).locks
     return [os.path.relpath(each.path, folder) for each in released]
 
 
@@ -272,10 +272,10 @@ def test_racing_releases_release_once(tmp_path: Path) -> None:
     ask(tmp_path)
     work = """
 from brief.core.model.errors import NotFoundError
-from brief.notices.locking import release
+from brief.notices.locking import release_locks
 def work(number, folder, session):
     try:
-        return len(release([folder], "koda", session, is_held=lambda notice: notice.status == "active").locks)
+        return len(release_locks([folder], "koda", session, is_held=lambda notice: notice.status == "active").locks)
     except NotFoundError:
         return 0
 """
@@ -290,7 +290,7 @@ def test_only_locks_that_stand_are_listed(tmp_path: Path) -> None:
     put(tmp_path / "two", "b", session_id=OTHER, created=str(date(2020, 1, 1)))
     (tmp_path / "two/active/broken.md").write_text("x")
     (tmp_path / "two/active/alert.md").write_text("---\nkind: alert\n---\n")
-    found = held_locks([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "gone")], stands_at())
+    found = find_held([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "gone")], stands_at())
     assert [lock.slug for lock, _ in found.locks] == ["a", "b"]
     assert [os.path.basename(path) for path, _ in found.unread.files] == ["broken.md"]
 
@@ -302,4 +302,4 @@ def test_who_judges_is_the_caller(tmp_path: Path) -> None:
         return False
 
     ask(tmp_path)
-    assert isinstance(place([str(tmp_path)], Request(component="koda", session_id=OTHER), NOW, nobody), Placed)
+    assert isinstance(take_lock([str(tmp_path)], Request(component="koda", session_id=OTHER), NOW, nobody), Placed)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brief.notices.folder_lock import NoticeError
-from brief.notices.read_receipts import KEPT, mark_seen, prune_seen, seen
+from brief.notices.read_receipts import KEPT, find_seen, mark_seen, prune_seen
 from brief.support.state_folder import UnprovenStateError
 from notice_helpers import SESSION
 from racing import race
@@ -23,10 +23,10 @@ def only(state: Path) -> Path:
 def test_a_courtesy_is_seen_once_a_session(tmp_path: Path) -> None:
     """Not before it was marked, from then on always, and not by another session."""
     state = str(tmp_path)
-    assert seen(state, SESSION, ["a", "b"]) == frozenset()
+    assert find_seen(state, SESSION, ["a", "b"]) == frozenset()
     assert mark_seen(state, SESSION, ["a"]) == {"a"}
-    assert seen(state, SESSION, ["a", "b"]) == frozenset({"a"})
-    assert seen(state, "another", ["a", "b"]) == frozenset()
+    assert find_seen(state, SESSION, ["a", "b"]) == frozenset({"a"})
+    assert find_seen(state, "another", ["a", "b"]) == frozenset()
 
 
 def test_marking_again_adds_nothing(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_marking_again_adds_nothing(tmp_path: Path) -> None:
 def test_without_a_session_nothing_is_seen(tmp_path: Path, session_id: str | None) -> None:
     """Nobody knows who asks, so all is shown, and nothing is written."""
     assert mark_seen(str(tmp_path), session_id, ["a"]) == frozenset()
-    assert seen(str(tmp_path), session_id, ["a"]) is None
+    assert find_seen(str(tmp_path), session_id, ["a"]) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -54,7 +54,7 @@ def test_no_session_id_leads_out(tmp_path: Path, session_id: str) -> None:
     """Whatever the id is, its file has a plain name in the folder, and is its own."""
     mark_seen(str(tmp_path), session_id, ["../slug", "\udce9", "x\ny"])
     assert len(only(tmp_path).name) == 32
-    assert seen(str(tmp_path), session_id, ["../slug", "\udce9", "x\ny", "x", "y"]) == frozenset(
+    assert find_seen(str(tmp_path), session_id, ["../slug", "\udce9", "x\ny", "x", "y"]) == frozenset(
         {"../slug", "\udce9", "x\ny"}
     )
 
@@ -65,24 +65,24 @@ def test_an_unreadable_marker_shows_all(tmp_path: Path) -> None:
     mark_seen(state, SESSION, ["a"])
     path = only(tmp_path)
     path.write_bytes(b"\xff\x00rubbish")
-    assert seen(state, SESSION, ["a"]) == frozenset()
+    assert find_seen(state, SESSION, ["a"]) == frozenset()
     assert mark_seen(state, SESSION, ["a"]) == {"a"}
-    assert seen(state, SESSION, ["a"]) == frozenset({"a"})
+    assert find_seen(state, SESSION, ["a"]) == frozenset({"a"})
     path.write_bytes(b"x" * 300_000)
-    assert seen(state, SESSION, ["a"]) is None
+    assert find_seen(state, SESSION, ["a"]) is None
     with pytest.raises(NoticeError, match="cannot hold what the session has seen; remove it"):
         mark_seen(state, SESSION, ["a"])
     path.unlink()
     path.symlink_to("/etc/passwd")
-    assert seen(state, SESSION, ["a"]) is None
+    assert find_seen(state, SESSION, ["a"]) is None
     with pytest.raises(NoticeError, match="cannot be written"):
         mark_seen(state, SESSION, ["a"])
     path.unlink()
     path.mkdir()
-    assert seen(state, SESSION, ["a"]) is None
+    assert find_seen(state, SESSION, ["a"]) is None
     path.rmdir()
     os.mkfifo(path)
-    assert seen(state, SESSION, ["a"]) is None
+    assert find_seen(state, SESSION, ["a"]) is None
     with pytest.raises(NoticeError, match="not a regular file"):
         mark_seen(state, SESSION, ["a"])
 
@@ -90,7 +90,7 @@ def test_an_unreadable_marker_shows_all(tmp_path: Path) -> None:
 def test_a_state_folder_that_is_none_is_told(tmp_path: Path) -> None:
     """Where no marker can be kept, the courtesy is shown again."""
     (tmp_path / "file").touch()
-    assert seen(str(tmp_path / "file"), SESSION, ["a"]) is None
+    assert find_seen(str(tmp_path / "file"), SESSION, ["a"]) is None
     for touch in (lambda state: mark_seen(state, SESSION, ["a"]), lambda state: prune_seen(state, datetime.now(UTC))):
         with pytest.raises(UnprovenStateError, match="file is not a folder"):
             touch(str(tmp_path / "file"))
@@ -106,7 +106,7 @@ def work(number, state):
 """
     new = [slug for slugs in race(50, work, str(tmp_path)) for slug in slugs]
     assert sorted(new) == [f"c{number:02}" for number in range(20)]
-    assert len(seen(str(tmp_path), "session", new) or ()) == 20
+    assert len(find_seen(str(tmp_path), "session", new) or ()) == 20
 
 
 def test_old_markers_are_removed(tmp_path: Path) -> None:
@@ -121,6 +121,6 @@ def test_old_markers_are_removed(tmp_path: Path) -> None:
     mark_seen(str(tmp_path), "new", ["b"])
     assert prune_seen(str(tmp_path), now) == 0
     assert prune_seen(str(tmp_path), now + timedelta(minutes=2)) == 1
-    assert seen(str(tmp_path), "old", ["a"]) == frozenset()
-    assert seen(str(tmp_path), "new", ["a"]) == frozenset({"a"})
+    assert find_seen(str(tmp_path), "old", ["a"]) == frozenset()
+    assert find_seen(str(tmp_path), "new", ["a"]) == frozenset({"a"})
     assert prune_seen(str(tmp_path / "gone"), now) == 0

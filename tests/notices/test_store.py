@@ -10,7 +10,7 @@ from brief.core.notices.notice import LIMIT, Notice, parse
 from brief.notices import store as module
 from brief.notices.folder import Folder, list_folder
 from brief.notices.store import NoticeSnapshot, NoticeStore
-from brief.support.files import any_young, stamp
+from brief.support.files import any_young, stamp_file
 from sandbox import until
 
 TEXT = "---\nkind: {kind}\npriority: {priority}\n---\n# {title}\n\nbody\n"
@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def settle(*paths: Path) -> None:
     """Wait until the files are old enough for their stamps to be trusted."""
-    until(lambda: not any_young(stamp(str(path)) for path in paths))
+    until(lambda: not any_young(stamp_file(str(path)) for path in paths))
 
 
 def test_an_unchanged_file_is_never_opened_again(tmp_path: Path, parsed: list[str]) -> None:

@@ -12,7 +12,7 @@ from brief.core.model.errors import ConflictError, DocumentError, NotFoundError,
 from brief.core.notices.notice import parse
 from brief.notices.folder_lock import NoticeError
 from brief.notices.store import NoticeStore
-from brief.notices.writing import create, put, set_done
+from brief.notices.writing import create_notice, put, set_done
 from notice_helpers import SESSION
 from racing import race
 
@@ -38,7 +38,9 @@ def put_text(folder: Path, slug: str, text: str) -> Path:
 
 def test_a_notice_is_written_whole(tmp_path: Path) -> None:
     """Fields in order, the moment it was made, the body as given; for its owner's eyes alone; nothing else beside it."""
-    made = create(str(tmp_path / "n"), {"kind": "alert", "title": "Lock: Kůň", "x-own": [1]}, "# a\r\n\ttext", NOW)
+    made = create_notice(
+        str(tmp_path / "n"), {"kind": "alert", "title": "Lock: Kůň", "x-own": [1]}, "# a\r\n\ttext", NOW
+    )
     assert active(tmp_path / "n") == {
         "lock-kun.md": '---\nkind: alert\ntitle: "Lock: Kůň"\nx-own: [1]\ncreated: 2026-10-11T09:00:00Z\n---\n# a\r\n\ttext'.encode()
     }
@@ -51,7 +53,7 @@ def test_a_notice_is_written_whole(tmp_path: Path) -> None:
 def test_a_slug_comes_from_what_names_the_notice(tmp_path: Path) -> None:
     """The title; without one, or with one that has no ASCII, the kind and the component; else the kind."""
     slugs = [
-        create(str(tmp_path), fields, "", NOW).notice.slug
+        create_notice(str(tmp_path), fields, "", NOW).notice.slug
         for fields in (
             {"title": "../../Etc/passwd"},
             {"kind": "bug-dep", "component": "koda"},
@@ -66,10 +68,10 @@ def test_a_slug_comes_from_what_names_the_notice(tmp_path: Path) -> None:
 def test_the_same_slug_is_never_written_over(tmp_path: Path) -> None:
     """A slug that is in use, or was before it was archived, gets a number."""
     for number in range(3):
-        create(str(tmp_path), {"title": "twin"}, str(number), NOW)
+        create_notice(str(tmp_path), {"title": "twin"}, str(number), NOW)
     (tmp_path / "archive").mkdir()
     os.rename(tmp_path / "active/twin-3.md", tmp_path / "archive/twin-3.md")
-    assert create(str(tmp_path), {"title": "twin"}, "4", NOW).notice.slug == "twin-4"
+    assert create_notice(str(tmp_path), {"title": "twin"}, "4", NOW).notice.slug == "twin-4"
     assert {name: text[-1:] for name, text in active(tmp_path).items()} == {
         "twin.md": b"0",
         "twin-2.md": b"1",
@@ -81,9 +83,9 @@ def test_racing_processes_lose_no_notice(tmp_path: Path) -> None:
     """Sixty processes write a notice of one title at once: there are sixty notices, each with its own text."""
     work = """
 from datetime import datetime, UTC
-from brief.notices.writing import create
+from brief.notices.writing import create_notice
 def work(number, folder):
-    return create(folder, {"title": "twin"}, f"text {number}", datetime.now(UTC)).notice.slug
+    return create_notice(folder, {"title": "twin"}, f"text {number}", datetime.now(UTC)).notice.slug
 """
     slugs = race(60, work, str(tmp_path))
     assert sorted(slugs) == sorted(["twin", *(f"twin-{number}" for number in range(2, 61))])
@@ -104,7 +106,7 @@ def work(number, folder):
 def test_what_could_not_be_read_is_not_written(tmp_path: Path, fields: dict[str, object], sentence: str) -> None:
     """The strict reader's own sentence, and no file."""
     with pytest.raises(DocumentError, match=sentence):
-        create(str(tmp_path), fields, "", NOW)
+        create_notice(str(tmp_path), fields, "", NOW)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,13 +117,13 @@ def test_a_lock_names_its_session(tmp_path: Path, session_id: str | None) -> Non
         UsageError,
         match=r"session_id: a lock needs the UUID of the session .*, and .*(none is given|is not one); give it with",
     ):
-        create(str(tmp_path), {"kind": "lock", "session_id": session_id}, "", NOW)
-    assert create(str(tmp_path), {"kind": "lock", "session_id": SESSION}, "", NOW).notice.session_id == SESSION
+        create_notice(str(tmp_path), {"kind": "lock", "session_id": session_id}, "", NOW)
+    assert create_notice(str(tmp_path), {"kind": "lock", "session_id": SESSION}, "", NOW).notice.session_id == SESSION
 
 
 def test_text_that_is_no_utf_8_is_spelled(tmp_path: Path) -> None:
     """A stray byte of a command line is spelled out, in the front matter and in the body."""
-    made = create(str(tmp_path), {"title": "a\udce9"}, "b\udce9", NOW)
+    made = create_notice(str(tmp_path), {"title": "a\udce9"}, "b\udce9", NOW)
     assert (made.notice.body, made.notice.title) == ("b\\xe9", "a\\xe9")
 
 
@@ -138,14 +140,14 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: py
         ("led", "its folder active is a link, and links are not followed for writing; nothing was written"),
     ):
         with pytest.raises(NoticeError, match=sentence):
-            create(str(tmp_path / folder), {}, "", NOW)
+            create_notice(str(tmp_path / folder), {}, "", NOW)
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(NoticeError, match=r"/n/active/alert.md cannot be written: No space left on device"):
-        create(str(tmp_path / "n"), {}, "", NOW)
+        create_notice(str(tmp_path / "n"), {}, "", NOW)
     assert active(tmp_path / "n") == {}
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from brief.fastpath.known import ABSENT, Known, Unknown
-from brief.install.hooks import snippet
+from brief.install.hooks import make_snippet
 from brief.install.mods import Scope
 from brief.sessions.channel_scope import PROJECT_SETTINGS, declares_wake, find_mod, scope_of_hook, scope_of_mod
 
 COMMAND = ("/opt/my tools/majordomus",)
-OF_PROJECT, OF_USER = (snippet(COMMAND, scope) for scope in (Scope.PROJECT, Scope.USER))
+OF_PROJECT, OF_USER = (make_snippet(COMMAND, scope) for scope in (Scope.PROJECT, Scope.USER))
 BEFORE_SCOPES = OF_USER.replace(" --scope user", "")
 
 

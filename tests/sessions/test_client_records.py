@@ -17,7 +17,7 @@ from brief.core.sessions.presence import Seen, SeenSession
 from brief.fastpath import process as processes
 from brief.fastpath.process import describe_process
 from brief.sessions import client_records as module
-from brief.sessions.client_records import MOST_BYTES, SeenSessions, belonging, seen_folder
+from brief.sessions.client_records import MOST_BYTES, SeenSessions, group_by_checkout, seen_folder
 from brief.support import stat_cache
 from process_helpers import start_of
 
@@ -324,7 +324,7 @@ def test_belonging(folder: Path, write: Write, other: subprocess.Popen[bytes], t
     (tmp_path / "named").symlink_to(tmp_path / "repo")
     write(cwd=str(tmp_path / "link/src"))
     write(other.pid, cwd=str(tmp_path / "repox"))
-    found = belonging(SeenSessions(str(folder)).read(), [str(tmp_path / "named"), str(inner)])
+    found = group_by_checkout(SeenSessions(str(folder)).read(), [str(tmp_path / "named"), str(inner)])
     assert {checkout: [one.pid for one in there] for checkout, there in found.items()} == {
         str(inner): [ME],
         None: [other.pid],
@@ -342,4 +342,4 @@ NAMES = ["pid", "sessionId", "cwd", "startedAt", "procStart", "pidDomain", "stat
 def test_any_values(folder: Path, write: Write, told: dict[str, Any]) -> None:
     """Whatever a record holds, reading it and placing it raises nothing."""
     write(file=f"{ME}.json", **told)
-    belonging(SeenSessions(str(folder)).read(), [str(folder.parent)])
+    group_by_checkout(SeenSessions(str(folder)).read(), [str(folder.parent)])

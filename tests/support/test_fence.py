@@ -17,7 +17,7 @@ from brief.core.model.errors import SupersededError
 from brief.fastpath.lease import socket_name
 from brief.notices.archiving import archive
 from brief.notices.read_receipts import mark_seen, prune_seen
-from brief.notices.writing import create, set_done
+from brief.notices.writing import create_notice, set_done
 from brief.server import log as logs
 from brief.sessions.board import Board
 from brief.sessions.database import Database
@@ -58,7 +58,7 @@ def _writes(state: Path) -> dict[str, Callable[[], object]]:
     return {
         "replace": lambda: files.replace(state / "observation.json", b"{}"),
         "create": lambda: files.create(state / "new", b"{}"),
-        "notice": lambda: create(notices, {"title": "more"}, "", NOW),
+        "notice": lambda: create_notice(notices, {"title": "more"}, "", NOW),
         "done": lambda: set_done((notices,), "words", NOW, ZoneInfo("UTC")),
         "archive": lambda: archive(notices, ["words"], even_tracked=True),
         "seen": lambda: mark_seen(str(state), "s", ["words"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.support.files import UnreadableFileError, any_young, create, read_bounded, replace, stamp
+from brief.support.files import UnreadableFileError, any_young, create, read_bounded, replace, stamp_file
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
@@ -55,10 +55,10 @@ def test_a_replaced_file_is_old_or_new(tmp_path: Path) -> None:
     """Folders are created, the content is renamed into place, and nothing else is left beside it."""
     path = tmp_path / "a/b/file.json"
     replace(str(path), b"one")
-    first = stamp(str(path))
+    first = stamp_file(str(path))
     replace(str(path), b"two")
     assert path.read_bytes() == b"two"
-    assert stamp(str(path)) != first
+    assert stamp_file(str(path)) != first
     assert [entry.name for entry in path.parent.iterdir()] == ["file.json"]
 
 
@@ -79,14 +79,14 @@ def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path, monkeypa
 
 def test_a_stamp_follows_content_and_absence(tmp_path: Path) -> None:
     """The stamp of a missing file or of an impossible path is None."""
-    assert stamp(str(tmp_path / "a")) is None
-    assert stamp("a\0b") is None
+    assert stamp_file(str(tmp_path / "a")) is None
+    assert stamp_file("a\0b") is None
 
 
 def test_young_stamps_are_not_trusted(tmp_path: Path) -> None:
     """A stamp is young while the file system's clock may not have ticked since; one from the future is not."""
     (tmp_path / "a").write_text("a")
-    found = stamp(str(tmp_path / "a"))
+    found = stamp_file(str(tmp_path / "a"))
     assert found is not None
     now = found[0]
     assert any_young([None, (now + 10**18, 0, 0, 0)]) is False

@@ -38,9 +38,9 @@ def test_a_repository_brings_no_files_of_the_person(lab: Lab, monkeypatch: pytes
     """Whatever relative paths the environment has, trust and settings are not read from the current folder."""
     home = lab.repo / named
     Trust.read(home / ".config/majordomus/trust.json").grant(lab.common_dir, [WAKING])
-    assert Trust.read(home / ".config/majordomus/trust.json").trusted(lab.common_dir, SWITCH, WAKING[1])
+    assert Trust.read(home / ".config/majordomus/trust.json").is_trusted(lab.common_dir, SWITCH, WAKING[1])
     monkeypatch.chdir(lab.repo)
     environ = {"HOME": named, "XDG_CONFIG_HOME": f"{named}/.config".lstrip("/"), "CLAUDE_CONFIG_DIR": ".claude"}
-    assert not Trust.read(trust_path(environ)).trusted(lab.common_dir, SWITCH, WAKING[1])
+    assert not Trust.read(trust_path(environ)).is_trusted(lab.common_dir, SWITCH, WAKING[1])
     account = account_home()
-    assert client_folder(environ) == str(PROVIDERS["claude-code"].home(environ)) == str(account / ".claude")
+    assert client_folder(environ) == str(PROVIDERS["claude-code"].home_folder(environ)) == str(account / ".claude")

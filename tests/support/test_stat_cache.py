@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brief.support.files import any_young, stamp
+from brief.support.files import any_young, stamp_file
 from brief.support.stat_cache import StatCache
 from sandbox import until
 
@@ -19,7 +19,7 @@ class Reads:
 
     def __call__(self) -> str:
         """The content of the file, through the cache."""
-        return self.cache.get(str(self.path), stamp(str(self.path)), self._read)
+        return self.cache.get(str(self.path), stamp_file(str(self.path)), self._read)
 
     def _read(self) -> str:
         self.count += 1
@@ -27,7 +27,7 @@ class Reads:
 
     def settle(self) -> None:
         """Wait until the file is old enough for its stamp to be trusted."""
-        until(lambda: not any_young([stamp(str(self.path))]))
+        until(lambda: not any_young([stamp_file(str(self.path))]))
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_value_without_a_stamp_is_not_kept() -> None:
 
 def test_others_are_forgotten(reads: Reads) -> None:
     """At most so many values are kept, the latest, and of those only the wanted ones."""
-    found = stamp(str(reads.path))
+    found = stamp_file(str(reads.path))
     for key in ("a", "b", "c"):
         reads.cache.get(key, found, lambda: "first")
     assert [reads.cache.get(key, found, lambda: "second") for key in ("b", "c")] == ["first"] * 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brief.core.policy.settings import Settings
-from brief.support.zone import find_zone, zone, zone_doubt
+from brief.support.zone import find_zone, find_zone_in_force, zone_doubt
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,15 @@ def test_what_is_no_zone_is_none(name: str) -> None:
 
 def test_the_declared_zone_counts(tmp_path: Path) -> None:
     """A zone in the policy wins, whatever the machine says."""
-    found, name, fault = zone(Settings(timezone="Pacific/Auckland"), environ={"TZ": "UTC"}, etc=tmp_path)
+    found, name, fault = find_zone_in_force(Settings(timezone="Pacific/Auckland"), environ={"TZ": "UTC"}, etc=tmp_path)
     assert (found.key, name, fault) == ("Pacific/Auckland", "Pacific/Auckland", None)
 
 
 def test_an_unknown_zone_is_a_fault_that_names_the_one_in_force(tmp_path: Path) -> None:
     """A wrong name falls back to the machine's zone and says which that is."""
-    found, name, fault = zone(Settings(timezone="Europe/Prag"), environ={"TZ": "Asia/Tokyo"}, etc=tmp_path)
+    found, name, fault = find_zone_in_force(
+        Settings(timezone="Europe/Prag"), environ={"TZ": "Asia/Tokyo"}, etc=tmp_path
+    )
     assert (found.key, name) == ("Asia/Tokyo", "Asia/Tokyo")
     assert fault is not None
     assert fault.key == "timezone"
@@ -46,16 +48,16 @@ def test_an_unknown_zone_is_a_fault_that_names_the_one_in_force(tmp_path: Path) 
 )
 def test_the_environment_names_the_machines_zone(tmp_path: Path, declared: str, name: str) -> None:
     """TZ counts first, spelled as the C library allows."""
-    assert zone(Settings(), environ={"TZ": declared}, etc=tmp_path)[1] == name
+    assert find_zone_in_force(Settings(), environ={"TZ": declared}, etc=tmp_path)[1] == name
 
 
 def test_the_files_name_the_machines_zone(tmp_path: Path) -> None:
     """Without TZ the zone is that of /etc/timezone, else of the link /etc/localtime, else UTC."""
-    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "UTC"
+    assert find_zone_in_force(Settings(), environ={}, etc=tmp_path)[1] == "UTC"
     (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/America/New_York")
-    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "America/New_York"
+    assert find_zone_in_force(Settings(), environ={}, etc=tmp_path)[1] == "America/New_York"
     (tmp_path / "timezone").write_text("Europe/Prague\n")
-    assert zone(Settings(), environ={}, etc=tmp_path)[1] == "Europe/Prague"
+    assert find_zone_in_force(Settings(), environ={}, etc=tmp_path)[1] == "Europe/Prague"
 
 
 @pytest.mark.parametrize("declared", ["Mars/Phobos", "CET-1CEST", "/nowhere", ":x"])

@@ -25,7 +25,7 @@ from brief.handlers.waking import compose_wake, rules_in, uncomposed_wake, why_u
 from brief.server.wake_scheduler.run_faults import RunFaults
 from brief.service import RepositoryService
 from brief.support.daemon_threads import in_thread
-from brief.support.schedule_clock import minute
+from brief.support.schedule_clock import one_minute
 
 if TYPE_CHECKING:
     from brief.server.wake_scheduler.interval_jobs import IntervalJobs
@@ -69,7 +69,7 @@ class Schedule:
                     await self.place_jobs()
                 except Exception:
                     log.exception("the schedule could not check its jobs; it tries again")
-                await asyncio.sleep(minute().total_seconds() / CHECKS_A_MINUTE)
+                await asyncio.sleep(one_minute().total_seconds() / CHECKS_A_MINUTE)
         finally:
             self.end()
 
