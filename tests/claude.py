@@ -1,4 +1,4 @@
-"""The real client, from npm into a cache of the tests, as a process in tmux that talks to nobody but a stub."""
+"""The real client, installed from npm into a cache of the tests. It runs in tmux and talks only to a stub."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from npm import program
 from sandbox import Lab, until
 
 VERSION = "2.1.332"
-"""The client that the live tests run; the one place that names it."""
+"""The version of the client that the live tests run. No other place names it."""
 
 _PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 _KEY = "sk-ant-of-no-account"
 
 
 def client() -> str:
-    """The program."""
+    """The path of the client's program."""
     return program("@anthropic-ai/claude-code", VERSION, "claude")
 
 
 def environment(lab: Lab, messages: Messages | None = None) -> dict[str, str]:
-    """The lab's world for a client: its own home, no key of anybody, and nobody to talk to but the stub."""
+    """The environment of a client in the lab: its own home, a key of no account, and only the stub to talk to."""
     address = messages.address if messages else "http://127.0.0.1:9"
     return {
         **lab.env,
@@ -42,7 +42,7 @@ def environment(lab: Lab, messages: Messages | None = None) -> dict[str, str]:
 
 
 def settle_in(lab: Lab, *trusted: Path, **settings: object) -> None:
-    """A home in which the client asks no first questions, trusts these folders, and has these settings."""
+    """Prepare a home in which the client asks no first questions, trusts these folders and has these settings."""
     home = lab.home / ".claude"
     home.mkdir(exist_ok=True)
     known = {str(folder): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True} for folder in trusted}
@@ -58,7 +58,7 @@ def settle_in(lab: Lab, *trusted: Path, **settings: object) -> None:
 
 
 class Session:
-    """One session of the client in a terminal of its own."""
+    """A session of the client in its own terminal."""
 
     def __init__(
         self, lab: Lab, messages: Messages, folder: Path, columns: int = 100, words: Sequence[str] = ()
@@ -78,11 +78,11 @@ class Session:
 
     @property
     def pid(self) -> int:
-        """The process of the client."""
+        """The process number of the client."""
         return int(self._tmux("display-message", "-p", "-t", "s", "#{pane_pid}"))
 
     def screen(self, *, styled: bool = False) -> str:
-        """What is on the screen, without blank lines; with the escape sequences of its colours where `styled`."""
+        """The screen without blank lines; `styled` keeps the escape sequences of colours."""
         drawn = self._tmux("capture-pane", "-p", "-t", "s", *(["-e"] if styled else []))
         return "\n".join(line.rstrip() for line in drawn.splitlines() if line.strip())
 
@@ -93,23 +93,23 @@ class Session:
         return [row.strip() for row in rows[last + 1 :]]
 
     def shows(self, text: str, seconds: float = 30) -> None:
-        """Wait until the text is on the screen; AssertionError with the screen where it does not come."""
+        """Wait until the text is on the screen. Raises AssertionError with the screen if it does not appear."""
         try:
             until(lambda: text in self.screen(), seconds)
         except AssertionError:
             raise AssertionError(f"{text!r} is not shown after {seconds} s:\n{self.screen()}") from None
 
     def draft(self, text: str) -> None:
-        """Type without sending."""
+        """Type a text without sending it."""
         self._tmux("send-keys", "-t", "s", "-l", text)
         self.in_box(text)
 
     def in_box(self, text: str) -> None:
-        """Wait until the text stands in the prompt box."""
+        """Wait until the text is in the prompt box."""
         until(lambda: text in self.box(), 30)
 
     def say(self, text: str) -> None:
-        """Type and send. What comes at once is a paste to the client, so Enter is pressed until it was taken."""
+        """Type and send a text. The client takes fast input for a paste, so Enter is pressed until the text is sent."""
         self.draft(text)
         self.send(text)
 
@@ -126,17 +126,17 @@ class Session:
         return True
 
     def box(self) -> str:
-        """What stands in the prompt box."""
+        """The content of the prompt box."""
         rows = self.screen().splitlines()
         rules = [number for number, row in enumerate(rows) if row.startswith("───")]
         return "\n".join(rows[rules[-2] + 1 : rules[-1]]) if len(rules) > 1 else ""
 
     def press(self, *keys: str) -> None:
-        """Press keys by the names that tmux has for them."""
+        """Press keys, named as in tmux."""
         self._tmux("send-keys", "-t", "s", *keys)
 
     def attach(self) -> None:
-        """Show it in the terminal of this process, until the client ends or is detached from."""
+        """Show the session in the terminal of this process until the client ends or the person detaches."""
         env = self._env | {"TERM": os.environ.get("TERM", self._env["TERM"])}
         subprocess.run([*self._server, "attach"], env=env, check=False)
 

@@ -1,4 +1,4 @@
-"""Runs commands about one repository, each in its own process and within its time limit."""
+"""Run commands about one repository, each in its own process and within a time limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from sandbox import Lab
 
 ANSWERED_S = 2.5
-"""The time limit of a command whose server is silent; a process that takes longer fails its test."""
+"""The time limit of a command, in seconds, even if its server is silent."""
 
 HOOKED_S = 1.0
 
@@ -51,7 +51,7 @@ def hooked(lab: Lab, event: str) -> str:
 
 
 def told_alone(lab: Lab, why: str) -> None:
-    """Every kind of command answers for itself and says why no server did; nobody takes that for an empty board."""
+    """Every kind of command works without a server and says why none answered, so that nobody takes that for an empty board."""
     told = brief(lab)
     assert told["answered_by"]["kind"] == "self"
     assert why in told["answered_by"]["reason"]

@@ -1,4 +1,4 @@
-"""What holds for every test: MAJORDOMUS_NO_SKIPS=1 makes a skipped or expected failure a failure.
+"""Rules for every test: with MAJORDOMUS_NO_SKIPS=1, a skipped or expected failure counts as a failure.
 
 What is left out because it needs root is told as skipped all the same where somebody else runs the tests; CI runs as root.
 """
@@ -14,7 +14,7 @@ from hypothesis import settings
 pytest_plugins = ["suite", "sandbox", "repo_fixture"]
 
 NEEDS_ROOT = "Skipped: needs root"
-"""How the reason of a test begins that nobody but root can run."""
+"""The beginning of the reason for skipping a test that only root can run."""
 
 NO_SKIPS = os.environ.get("MAJORDOMUS_NO_SKIPS") == "1"
 
@@ -25,7 +25,7 @@ settings.load_profile("majordomus")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail a test that was skipped or was expected to fail: it has not shown that it passes."""
+    """Fail a test that was skipped or was expected to fail, since it has not shown that it passes."""
     report = yield
     refuse_skip(report)
     return report
@@ -33,14 +33,14 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Fail a file that was skipped as a whole: nobody ran its tests."""
+    """Fail a file that was skipped as a whole, since none of its tests ran."""
     report = yield
     refuse_skip(report)
     return report
 
 
 def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Turn a skip into a failure that tells the reason, where no skip may be."""
+    """Turn a skip into a failure with the same reason, unless skipping is allowed."""
     if NO_SKIPS and report.skipped:
         reason = getattr(report, "wasxfail", None) or report.longreprtext
         if os.geteuid() != 0 and NEEDS_ROOT in reason:

@@ -1,4 +1,4 @@
-"""A place whose schedule is called by the real scheduler, under one clock for the whole process that is moved by hand."""
+"""A repository whose schedule runs in the real scheduler, with one clock for the whole process that tests move."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from wake_helpers import Woken
 
 
 class Clocked(Woken):
-    """A place whose wall clock is that of the whole process, the scheduler's too."""
+    """A repository with a wall clock for the whole process, including the scheduler."""
 
     def __init__(self, lab: Lab, database: Database, traveller: time_machine.Traveller) -> None:
         super().__init__(lab, database)
         self._traveller = traveller
 
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
-        """Let this many minutes pass for everybody."""
+        """Move the clock forward by this many minutes."""
         super().after(minutes, set_by=set_by)
         self._traveller.move_to(self.clock.now)
 
     async def seen(self, session: str = ANN) -> None:
-        """Make a session idle."""
+        """Report a session as idle."""
         episode = {one.episode.id for one in self.board.open_episodes()}
         if session not in episode:
             await asyncio.to_thread(self.look, session=session)
 
     async def settled(self) -> None:
-        """The schedule has looked, and all that was called for by then is done."""
+        """Let the schedule check its jobs, and wait for the runs that are due."""
         await self.schedule.place_jobs()
         while True:
             await asyncio.sleep(0)
@@ -45,13 +45,13 @@ class Clocked(Woken):
             await asyncio.wait(others)
 
     async def has_prompt(self, session: str = ANN) -> bool:
-        """Whether one waits, once the schedule has looked."""
+        """Whether a wake waits in the outbox after the schedule has checked its jobs."""
         await self.settled()
         wake_state = self.board.wake_state(session)
         return wake_state is not None and wake_state.prompt is not None
 
     def submitted(self, session: str = ANN) -> None:
-        """The session has taken what waits."""
+        """Let the session submit the waiting prompt."""
         prompt = self.look(session=session).prompt
         assert prompt is not None
         assert self.tell(prompt.id, "submitted", session).recorded
@@ -63,7 +63,7 @@ class Clocked(Woken):
 
 @contextlib.contextmanager
 def clocked(lab: Lab) -> Iterator[Clocked]:
-    """A repository with one commit, a server's service and its schedule, at BEGIN."""
+    """A repository with one commit, with a server's service and schedule, at BEGIN."""
     lab.commit()
     lab.state.mkdir()
     with (
@@ -74,7 +74,7 @@ def clocked(lab: Lab) -> Iterator[Clocked]:
 
 
 def run(story: Coroutine[Any, Any, None], place: Clocked) -> None:
-    """Let a story happen in one event loop, at whose end the schedule ends."""
+    """Run a scenario in one event loop, and end the schedule at its end."""
 
     async def told() -> None:
         try:

@@ -1,4 +1,4 @@
-"""A process that has imported all of brief, and that becomes by `fork` what the tests would else start anew.
+"""A process that has imported all of brief. By `fork` it becomes the processes that tests would otherwise start anew.
 
 A fork takes 20 ms where an interpreter that imports the whole command takes 300. What comes of it is a process like any
 other: its own number, streams, folder, environment, umask, signals and exit. What cannot be tried by it is how an
@@ -29,23 +29,23 @@ import brief
 
 STREAMS = 3
 LENGTH = struct.Struct("!I")
-"""What a request begins with; its descriptors come along: standard input, output, error, and where to answer."""
+"""The head of a request. Its descriptors come with it: standard input, output, error, and the socket for answers."""
 
 NUMBER = struct.Struct("!i")
-"""An answer: the pid once the process runs, and later how it ended, in the form of `waitpid`."""
+"""An answer: the pid once the process runs, and later its exit status as `waitpid` gives it."""
 
 _MOST_DESCRIPTORS = 65_536
 _LATE = (
     *("apscheduler.schedulers.asyncio", "uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
     *("difflib", "wcwidth", "yaml"),
 )
-"""What is imported only while a server or a command runs, and by none of their modules."""
+"""Modules that are imported only while a server or a command runs."""
 
 Request = dict[str, Any]
 
 
 def import_all() -> None:
-    """Import every module of brief, and what these import late; what is imported is never walked through again."""
+    """Import every module of brief and what these import late. The garbage collector then skips all of it."""
     for module in pkgutil.walk_packages(brief.__path__, "brief."):
         importlib.import_module(module.name)
     for name in _LATE:
@@ -64,7 +64,7 @@ def _all_below(model: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
 
 
 class ForkServer:
-    """Forks a process for each request that comes over `control`, and tells who asked how it ended."""
+    """Forks a process for each request that comes over `control`, and reports its end to the requester."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -74,7 +74,7 @@ class ForkServer:
             os.set_blocking(end, False)
 
     def run(self) -> Request:
-        """Serve until nobody can ask any more, which ends this process; returns in every forked one, with its request."""
+        """Serve until nobody can ask any more, and then end this process. Returns in every forked process, with its request."""
         signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore)
         signal.signal(signal.SIGINT, _ignore)  # Control-C is for the tests
@@ -107,7 +107,7 @@ class ForkServer:
         return None
 
     def _leave(self, streams: list[int], answer: socket.socket) -> None:
-        """Keep nothing of the server in a forked process but what it has imported."""
+        """Close everything of the server that a forked process must not keep."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -128,11 +128,11 @@ class ForkServer:
 
 
 def _ignore(number: int, frame: types.FrameType | None) -> None:
-    """What a handler does that is there so that a signal interrupts."""
+    """A handler whose only purpose is that a signal interrupts."""
 
 
 def _send(answer: socket.socket, number: int) -> None:
-    with contextlib.suppress(OSError):  # who asked no longer waits
+    with contextlib.suppress(OSError):  # the requester no longer waits
         answer.sendall(NUMBER.pack(number))
 
 
@@ -144,7 +144,7 @@ def _receive(control: socket.socket, length: int) -> bytes:
 
 
 def become(request: Request) -> types.CodeType:
-    """Make this process what was asked for; what it is to run."""
+    """Turn this process into the requested one. Returns what it is to run."""
     if request["start_new_session"]:
         os.setsid()
     os.umask(request["umask"])

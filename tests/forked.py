@@ -1,4 +1,4 @@
-"""Processes that the fork server makes, with the interface of `subprocess`."""
+"""Processes made by the fork server, with the interface of `subprocess`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ import fork_server
 
 SOURCE = Path(__file__).resolve().parents[1]
 LANGUAGE = "C.UTF-8"
-"""The locale of the fork server; Python takes it once, so that a process of another is started anew."""
+"""The locale of the fork server. Python reads it only once, so a process with another locale is started anew."""
 
 
 class _Client:
-    """The fork server of this process, and the way to it."""
+    """The fork server of this test process, and the connection to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,12 +40,12 @@ class _Client:
             )
 
     def end(self) -> None:
-        """End it; what it forked goes on."""
+        """End the fork server. The processes that it forked go on."""
         self._control.close()
         self._server.wait()
 
     def fork(self, request: Mapping[str, object], streams: list[int]) -> tuple[int, socket.socket]:
-        """The pid of a new process, and the socket at which its end is told."""
+        """The pid of a new process, and the socket that reports its end."""
         told, telling = socket.socketpair()
         body = json.dumps(request).encode()
         with telling, self._lock:
@@ -126,7 +126,7 @@ def _umask() -> int:
 
 
 def is_forkable(env: Mapping[str, str]) -> bool:
-    """Whether the environment tells Python itself nothing but what the fork server was told."""
+    """Whether the environment has the same settings for Python itself as the fork server's."""
     language = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG")
     told = {name for name in env if name.startswith(("PYTHON", "LD_", "MALLOC_"))}
     return language == LANGUAGE and told <= {"PYTHONPATH"} and env.get("PYTHONPATH") in (None, str(SOURCE))

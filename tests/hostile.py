@@ -1,4 +1,4 @@
-"""Hostile forms of what lies in a folder of ours: links, pipes, the wrong kind, another user's, writable by others."""
+"""Replace a file or folder of ours with a hostile one: a link, a pipe, the wrong kind, another user's, writable by others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a
 
 
 def link(victim: Path, elsewhere: Path) -> None:
-    """Move the content elsewhere and put a link to it in its place."""
+    """Move the victim elsewhere and put a link in its place."""
     shutil.move(victim, elsewhere)
     victim.symlink_to(elsewhere)
 
@@ -38,14 +38,14 @@ def pipe(victim: Path, elsewhere: Path) -> None:
 
 
 def other_kind(victim: Path, elsewhere: Path) -> None:
-    """Put a file where a folder should be, or the other way round."""
+    """Put a file in place of a folder, or a folder in place of a file."""
     is_folder = victim.is_dir()
     _remove(victim)
     victim.touch(0o600) if is_folder else victim.mkdir(0o700)
 
 
 def foreign(victim: Path, elsewhere: Path) -> None:
-    """Give it to another user, with a mode that lets everybody in."""
+    """Give the victim to another user, with a mode that lets everybody in."""
     os.chmod(victim, 0o777 if victim.is_dir() else 0o666)
     os.chown(victim, FOREIGN, FOREIGN)
 
@@ -61,12 +61,12 @@ FORM_PARAMS: list[Any] = [pytest.param(name, marks=needs_root if name == "foreig
 
 
 def widen(victim: Path) -> None:
-    """Make it writable by everybody."""
+    """Make the victim writable by everybody."""
     victim.chmod(0o777 if victim.is_dir() else 0o666)
 
 
 def snapshot(folder: Path) -> dict[str, object]:
-    """Describe everything at a place without following links: mode, owner, content or target, and modification time."""
+    """Describe everything below a folder without following links: mode, owner, content or target, and modification time."""
     if not folder.exists() or folder.is_symlink():
         return {"": os.readlink(folder) if folder.is_symlink() else None}
     return {str(path.relative_to(folder)): _known(path) for path in (folder, *sorted(folder.rglob("*")))}

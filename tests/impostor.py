@@ -1,4 +1,4 @@
-"""Something that listens where a lease says a server does, and answers what the test wants."""
+"""A process that listens where a lease says that a server does, and answers what the test wants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer(
     length: int | None = None,
     repository: str | None = _HERE.decode(),
 ) -> bytes:
-    """A whole HTTP answer of the server of `epoch`; `send` names the repository of the socket in it."""
+    """A whole HTTP answer of the server of `epoch`. `send` fills in the repository of the socket."""
     head = (
         f"HTTP/1.1 {status}\r\nContent-Length: {len(body) if length is None else length}\r\nMajordomus-Epoch: {epoch}"
     )
@@ -46,7 +46,7 @@ def send(connection: socket.socket, raw: bytes) -> None:
 
 
 def socket_of(lab: Lab) -> Path:
-    """Where the server of EPOCH would listen."""
+    """The path of the socket at which the server of EPOCH would listen."""
     path = socket_in(lab.runtime, lab.common_dir)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     return path
@@ -58,7 +58,7 @@ def socket_in(runtime: Path, common_dir: str, epoch: int = EPOCH) -> Path:
 
 
 def write_lease(common_dir: str, path: object, **changes: Any) -> dict[str, Any]:
-    """A lease of this very process, changed as the test wants."""
+    """A lease that names this very process, with the changes that the test wants."""
     record = {
         "epoch": EPOCH,
         "common_dir": common_dir,
@@ -75,7 +75,7 @@ def write_lease(common_dir: str, path: object, **changes: Any) -> dict[str, Any]
 
 @contextlib.contextmanager
 def listening(path: Path, serve: Callable[[socket.socket, bytes], None]) -> Iterator[list[bytes]]:
-    """Answer every call with `serve`, which gets the connection and the request; yields the requests that came."""
+    """Answer every call with `serve`, which gets the connection and the request. Yields the list of received requests."""
     requests: list[bytes] = []
 
     def work() -> None:
@@ -99,7 +99,7 @@ def listening(path: Path, serve: Callable[[socket.socket, bytes], None]) -> Iter
 
 
 def saying(raw: bytes) -> Callable[[socket.socket, bytes], None]:
-    """Answer with these bytes and hang up."""
+    """Answer with these bytes and close the connection."""
 
     def serve(connection: socket.socket, request: bytes) -> None:
         send(connection, raw)

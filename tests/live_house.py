@@ -1,4 +1,4 @@
-"""What the live tests do to the house beside the client."""
+"""What the live tests do in the repository beside the client."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def heartbeats(session: Session) -> int:
 
 
 def beat_on(session: Session, count: int) -> None:
-    """Wait for so many more heartbeats; at one a second twenty of them are three intervals."""
+    """Wait for this many more heartbeats. At one a second, twenty of them are three intervals."""
     seen = heartbeats(session)
     until(lambda: heartbeats(session) >= seen + count, 60)

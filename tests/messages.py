@@ -1,4 +1,4 @@
-"""A stub of the Messages API on loopback, in this process: it answers every request with one line and keeps what came."""
+"""A stub of the Messages API on loopback, in this process. It answers every request with one line and keeps the requests."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 HOLD = "please wait"
-"""A prompt with these words is answered only once `release` is called."""
+"""The answer to a prompt with these words waits for `release`."""
 
 TOOL = "please touch"
-"""A prompt with these words is answered by the use of a tool: the command in a shell that makes the file `touched`."""
+"""A prompt with these words is answered with a tool call: a shell command that creates the file `touched`."""
 
 
 _TOUCH = {"command": "touch touched", "description": "Make a file"}
 
 
 class Messages:
-    """The API, for as long as it is entered."""
+    """The API, for as long as the context is entered."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
@@ -30,25 +30,25 @@ class Messages:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """The address at which it listens."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def prompts(self) -> list[str]:
-        """What the model would have read last, a text for each turn, the oldest first."""
+        """The text of each turn that the model would have read, oldest first."""
         return [text for text in map(_newest, self.bodies) if text]
 
     @property
     def wakes(self) -> list[str]:
-        """The prompts that a mod sent by itself."""
+        """The prompts that a mod submitted by itself."""
         return [text for text in self.prompts if "plugin sent a message:" in text]
 
     def release(self) -> None:
-        """Answer those who wait."""
+        """Release the answers that wait."""
         self._released.set()
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Take a request in, and what the model says to it: a block of text, or the use of a tool."""
+        """Store a request. Returns the answer of the model: a block of text, or a tool call."""
         self.bodies.append(body)
         last = _newest(body).rpartition("\n")[2]
         if HOLD in last:
@@ -69,7 +69,7 @@ class Messages:
 
 
 def _newest(body: dict[str, Any]) -> str:
-    """The texts of the last message that a user sent, a line each."""
+    """The texts of the last message of a user, one per line."""
     users = [message for message in body.get("messages", []) if message.get("role") == "user"]
     content = users[-1]["content"] if users else []
     if isinstance(content, str):
@@ -136,6 +136,6 @@ def _handler(messages: Messages) -> type[BaseHTTPRequestHandler]:
                 pass  # the client went away, as it does on Esc
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

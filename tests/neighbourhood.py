@@ -1,4 +1,4 @@
-"""Servers of other clones for tests: an entry beside a socket at which a thread answers, or does not."""
+"""Servers of other clones for tests: an entry, and a socket at which a thread answers or stays silent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Behaviour = Callable[[socket.socket], None]
 
 
 def git_hangs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a git first on the test's PATH that does not answer before the file is there whose path is given back."""
+    """Put a git first on the PATH of the test that answers only once the returned file exists."""
     program, file = lab.base / "bin/git", lab.base / "go"
     program.parent.mkdir()
     real = shutil.which("git")
@@ -53,7 +53,7 @@ def entry(  # noqa: PLR0913 - what tells one server from another, each by its na
     version: str = __version__,
     common_dir: str | None = None,
 ) -> Entry:
-    """What the server of a clone `name` in `runtime` would say of itself; its process is this one unless named."""
+    """The entry that the server of a clone `name` in `runtime` would write. It names this process unless another is given."""
     folder = common_dir or f"{runtime}/{name}/.git"
     number = next(_EPOCHS) if epoch is None else epoch
     return Entry(
@@ -69,7 +69,7 @@ def entry(  # noqa: PLR0913 - what tells one server from another, each by its na
 
 
 def listed(runtime: Path, made: Entry) -> Path:
-    """The file of an entry, written where servers are found."""
+    """Write an entry where servers look for them. Returns its file."""
     digest = hashlib.sha256(made.socket.encode()).hexdigest()[:12]
     path = runtime / "servers" / f"{digest}-{made.epoch}.json"
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -79,7 +79,7 @@ def listed(runtime: Path, made: Entry) -> Path:
 
 @contextlib.contextmanager
 def listening(made: Entry, behave: Behaviour) -> Iterator[list[bytes]]:
-    """A server at the socket of an entry: what it was asked; each call gets a thread that does `behave`."""
+    """A server at the socket of an entry. Each call gets a thread that runs `behave`. Yields the received requests."""
     asked: list[bytes] = []
     threads: list[threading.Thread] = []
 
@@ -109,7 +109,7 @@ def listening(made: Entry, behave: Behaviour) -> Iterator[list[bytes]]:
 
 
 def saying(made: Entry, body: bytes, status: int = 200, lease_state: str = "holds") -> Behaviour:
-    """Answer as the server of the entry does."""
+    """Answer as the server of the entry."""
     head = (
         f"HTTP/1.1 {status} Some\r\nmajordomus-epoch: {made.epoch}\r\nmajordomus-lease: {lease_state}\r\n"
         f"majordomus-repository: {percent_encode(made.common_dir)}\r\n"
@@ -119,12 +119,12 @@ def saying(made: Entry, body: bytes, status: int = 200, lease_state: str = "hold
 
 
 def silent(connection: socket.socket) -> None:
-    """Say nothing for as long as the other side waits."""
+    """Stay silent for as long as the other side waits."""
     connection.recv(1)
 
 
 def section(made: Entry, *episodes: str, heard: bool = True, checkout: str | None = None) -> PeersSection:
-    """What a server tells of its own boards where these episodes are open in its checkout."""
+    """A server's answer about its own boards, with these episodes open in its checkout."""
     peers = tuple(peer(episode, checkout or made.root or "", heard=heard) for episode in episodes)
     board = Board(kind="checkout", name="clone", path=made.root, condition="ready", reason=None, count=len(peers))
     data = PeersData(count=len(peers), boards=(board,), peers=peers)

@@ -1,4 +1,4 @@
-"""Notices made for tests from the fields that matter, through the real parser, and the zones they are judged in."""
+"""Notices for tests, made from the fields that matter by the real parser, and the zones in which they are judged."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ def notice(slug: str = "slug", body: str = "", /, **fields: object) -> Notice:
 
 
 def at(local: str, zone: str) -> datetime:
-    """The moment in UTC at which the clocks of the zone show `local`, the first one of two."""
+    """The moment in UTC at which the clocks of the zone show `local`, the first one if there are two."""
     return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
 def judged(made: Notice, local: str, zone: str, owner: Life = Life.UNKNOWN) -> Shown | Hidden | Expired:
-    """What becomes of the notice when the clocks of the zone show `local`."""
+    """The verdict on the notice at the moment when the clocks of the zone show `local`."""
     return decide_visibility(made, at(local, zone), ZoneInfo(zone), owner)
 
 
 def countdown(made: Notice, local: str, zone: str) -> str | None:
-    """Return the countdown of a notice that must be shown then."""
+    """The countdown of a notice, which must be shown at that moment."""
     verdict = judged(made, local, zone)
     assert isinstance(verdict, Shown), verdict
     return verdict.countdown
 
 
 def shown(*made: Notice, local: str = "2026-10-11 09:00", zone: str = "Europe/Prague") -> list[Shown]:
-    """Return the notices that are shown then, in order."""
+    """The notices that are shown at that moment, in order."""
     verdicts = [judged(each, local, zone) for each in made]
     return sorted((verdict for verdict in verdicts if isinstance(verdict, Shown)), key=order_shown)
 
 
 def _quoted(value: object) -> str:
-    """A value as YAML takes it; JSON's pairs of surrogates are no YAML."""
+    """A value that YAML can hold. JSON's surrogate pairs are not valid YAML."""
     if not isinstance(value, str):
         return json.dumps(value)
     plain = (

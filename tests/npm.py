@@ -1,4 +1,4 @@
-"""Programs from npm, each pinned by who asks, kept in a cache of the tests."""
+"""Programs from npm in a cache of the tests. The caller pins each version."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-# Looked up at once: a test may have a home of its own, and the client has 400 MB.
+# Read at import, since a test may have its own home, and the client has 400 MB.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "majordomus-test")
 
 
 @cache
 def program(package: str, version: str, name: str) -> str:
-    """A program, installed with the first call; AssertionError with the line that installs it where npm fails."""
+    """The path of a program, which the first call installs. Raises AssertionError with the command to run if npm fails."""
     folder = _CACHE / f"{package.rpartition('/')[2]}-{version}"
     folder.mkdir(parents=True, exist_ok=True)
     found = folder / "node_modules/.bin" / name

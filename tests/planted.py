@@ -1,4 +1,4 @@
-"""A server of another user, and a lease that names it as one of ours would."""
+"""A server that belongs to another user, and a lease that names it like one of ours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BODY = json.dumps({"context": MARK, "lease": "holds", "pid": 1, "epoch": _EPOCH
 
 
 def answer(common_dir: str) -> bytes:
-    """Whatever is asked: the mark, as text, as JSON, and with what steers a terminal."""
+    """An answer to any question: the mark as text and JSON, with control characters for a terminal."""
     body = _BODY.encode() + b"\x1b]0;x\x07\n"
     head = f"HTTP/1.1 200 OK\r\nmajordomus-epoch: {_EPOCH}\r\nmajordomus-read: in-full"
     named = f"majordomus-repository: {percent_encode(common_dir)}\r\ncontent-length: {len(body)}"
@@ -29,7 +29,7 @@ def answer(common_dir: str) -> bytes:
 
 @contextlib.contextmanager
 def planted_server(lab: Lab) -> Iterator[Path]:
-    """Listen as another user, which needs root, and leave its lease; yields the file that counts the calls that came."""
+    """Listen as another user, which needs root, and leave a lease. Yields the file that counts the calls."""
     lab.base.chmod(0o711)
     folder = lab.base / "foreign"
     folder.mkdir()

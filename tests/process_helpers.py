@@ -1,4 +1,4 @@
-"""What tests say of processes: when one began, and commands that run without a usable /proc."""
+"""Helpers for tests about processes: when a process began, and commands without a usable /proc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def start_of(pid: int) -> int:
 
 
 def mount_namespace_refusal() -> str | None:
-    """Say why no command can run with a different /proc here; None if one can."""
+    """Why no command can run with a different /proc here. None if one can."""
     tried = subprocess.run(
         ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc"], capture_output=True, text=True, check=False
     )
@@ -24,7 +24,7 @@ def mount_namespace_refusal() -> str | None:
 
 
 WITHOUT_PROC = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
-"""Words before a command whose /proc is an empty folder."""
+"""A command prefix that replaces /proc by an empty folder."""
 
 IN_ANOTHER_PID_NAMESPACE = ("unshare", "-p", "-f")
-"""Words before a command that counts its processes anew, while /proc still shows ours."""
+"""A command prefix that numbers processes anew while /proc still shows ours."""

@@ -1,4 +1,4 @@
-"""Real processes let loose on one thing at the same moment."""
+"""Run real processes against one thing at the same moment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ sys.exit(any(ended))
 
 
 def race(workers: int, work: str, *args: str) -> list[Any]:
-    """What `work(number, *args)`, defined by the code `work`, gave in each of so many processes."""
+    """Run `work(number, *args)`, which the code `work` defines, in this many processes at once. Returns their results."""
     done = subprocess.run(
         [sys.executable, "-c", _FORKS, str(workers), work, *args],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},

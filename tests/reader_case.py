@@ -1,4 +1,4 @@
-"""Three calls of one reader, as `test_readers.py` tries them; `readers_AREA.py` beside this file holds them by name."""
+"""The three cases that `test_readers.py` tries for each reader. The files `readers_*.py` list them by the reader's name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Call = Callable[[Path, pytest.MonkeyPatch], Any]
 
 
 class ReaderCase(NamedTuple):
-    """The source is present, absent, or there but unreadable."""
+    """One call for each state of the source: present, absent, and present but unreadable."""
 
     present: Call
     absent: Call

@@ -1,4 +1,4 @@
-"""The readers of what Claude Code is set up with."""
+"""Cases for the readers of Claude Code's settings and mods."""
 
 from __future__ import annotations
 

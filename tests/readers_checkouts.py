@@ -1,4 +1,4 @@
-"""The reader of what is left of a checkout."""
+"""Cases for the reader that looks for a checkout which may be gone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reader_case import ReaderCase
 
 
 def _entry(folder: Path) -> Path:
-    """A git folder with one entry, of a work tree on a drive that is away."""
+    """Make a git folder with one entry, whose work tree is on a drive that is not mounted. Returns the file of the entry."""
     entry = folder / "r/.git/worktrees/linked"
     entry.mkdir(parents=True)
     (folder / "r/.git/HEAD").touch()
@@ -35,7 +35,7 @@ def _absent(folder: Path, _: pytest.MonkeyPatch) -> Any:
 
 
 def _unreadable(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """An entry that is a link to itself cannot be read, by root either."""
+    """An entry that is a link to itself cannot be read, even by root."""
     gitdir = _entry(folder)
     gitdir.unlink()
     gitdir.symlink_to("gitdir")

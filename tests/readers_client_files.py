@@ -1,4 +1,4 @@
-"""The reader of the client's own files, with its source present, absent and unreadable."""
+"""Cases for the reader of the client's own files."""
 
 from __future__ import annotations
 

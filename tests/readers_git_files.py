@@ -1,4 +1,4 @@
-"""The readers of small files of git: each present, absent and unreadable."""
+"""Cases for the readers of small files in the git folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMIT = "0123456789" * 4
 
 
 def _with(name: str, text: str, read: Callable[[str], object]) -> Callable[[Path, pytest.MonkeyPatch], object]:
-    """What is read where a file of the folder holds the text."""
+    """Read a folder in which the file `name` holds the text."""
 
     def call(folder: Path, _patch: pytest.MonkeyPatch) -> object:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def _with(name: str, text: str, read: Callable[[str], object]) -> Callable[[Path
 
 
 def _looping(name: str, read: Callable[[str], object]) -> Callable[[Path, pytest.MonkeyPatch], object]:
-    """What is read where the file is a link to itself, which nobody can open, root neither."""
+    """Read a folder in which the file `name` is a link to itself, which not even root can open."""
 
     def call(folder: Path, _patch: pytest.MonkeyPatch) -> object:
         (folder / name).symlink_to(name)

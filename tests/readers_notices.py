@@ -1,4 +1,4 @@
-"""The readers of `notices/`, each with its source present, absent and unreadable."""
+"""Cases for the readers in `notices/`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _present(folder: Path, _: pytest.MonkeyPatch) -> Any:
 
 
 def _unreadable(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """A folder through a link that leads to itself cannot be looked at, by root either."""
+    """A folder that is a link to itself cannot be accessed, even by root."""
     (folder / "active").symlink_to("active")
     return find_file(str(folder), "a")
 

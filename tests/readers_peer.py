@@ -1,4 +1,4 @@
-"""The readers of who listens, each with its source present, absent and unreadable."""
+"""Cases for the reader of the uid at the other end of a socket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reader_case import ReaderCase
 
 
 def _connected(_: Path, __: pytest.MonkeyPatch) -> Any:
-    """Both ends of a pair are this process's."""
+    """Both ends of the pair belong to this process."""
     here, there = socket.socketpair(socket.AF_UNIX)
     with here, there:
         return peer_uid(here)
@@ -26,7 +26,7 @@ def _alone(_: Path, __: pytest.MonkeyPatch) -> Any:
 
 
 def _closed(_: Path, __: pytest.MonkeyPatch) -> Any:
-    """The kernel cannot be asked about a descriptor that is closed."""
+    """The kernel says nothing about a closed descriptor."""
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as closed:
         closed.close()
         return peer_uid(closed)

@@ -1,4 +1,4 @@
-"""The readers of `fastpath/process.py`, each with its source present, absent and unreadable."""
+"""Cases for the readers in `fastpath/process.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reader_case import ReaderCase
 
 
 def _elsewhere(read: Callable[[], Any]) -> Any:
-    """A system without /proc that has no such word, and Linux with an empty folder instead of /proc."""
+    """Absent on a system that has no such identifier; unreadable on Linux with an empty folder in place of /proc."""
 
     def absent(_: Path, patch: pytest.MonkeyPatch) -> Any:
         patch.setattr(sys, "platform", "darwin")

@@ -1,4 +1,4 @@
-"""The reader of PATH."""
+"""Cases for the reader of PATH."""
 
 from __future__ import annotations
 

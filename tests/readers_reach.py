@@ -1,4 +1,4 @@
-"""The readers of the lock of a lease and of where its holder runs, each with its source present, absent and unreadable."""
+"""Cases for the readers of a lease's lock and of the place where its holder runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ with open(sys.argv[2] + "/majordomus/lease.lock", "w") as lock:
     print("held", flush=True)
     time.sleep(600)
 """
-"""A process whose own words and lock are those of a server of the folder that is its second word."""
+"""A process with the command line and the lock of a server; its second argument is the git folder."""
 
 
 def _namespace(answer: str | OSError) -> Any:
@@ -59,13 +59,13 @@ def _free(folder: Path, _: pytest.MonkeyPatch) -> Any:
 
 
 def _link(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """What a link leads to is not looked at."""
+    """A link in place of the lock is not followed."""
     _lock(folder).symlink_to("elsewhere")
     return reach.held_lock(str(folder))
 
 
 def _server(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """The kernel and the process's own words agree that it is our server."""
+    """The kernel and the process's command line agree that it is our server."""
     _lock(folder)
     argv = [sys.executable, "-c", SERVER, "brief.server", str(folder), str(folder)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
@@ -84,7 +84,7 @@ def _nobody(folder: Path, _: pytest.MonkeyPatch) -> Any:
 
 
 def _nameless(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """Somebody holds the lock who did not name itself."""
+    """The process that holds the lock did not write its name into it."""
     with open(_lock(folder), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return open_holder(str(folder))

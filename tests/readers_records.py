@@ -1,4 +1,4 @@
-"""The reader of what a client records of its session."""
+"""Cases for the reader of a client's record of its session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _absent(folder: Path, _: pytest.MonkeyPatch) -> Any:
 
 
 def _unreadable(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """A pipe is no file to wait for."""
+    """A pipe is not waited for."""
     os.mkfifo(folder / "7.json")
     return SeenSessions(str(folder)).record("7.json", None)
 

@@ -1,4 +1,4 @@
-"""The readers of `server/`, each with its source present, absent and unreadable."""
+"""Cases for the readers in `server/` and `sessions/losses.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reader_case import ReaderCase
 
 
 def _locked(folder: Path, path: Path) -> Any:
-    """What is found at a path by the holder of the file `lease.lock`."""
+    """Look at `path` as a process that holds the file `lease.lock` open."""
     (folder / "lease.lock").touch()
     descriptor = os.open(folder / "lease.lock", os.O_RDWR)
     try:
@@ -26,13 +26,13 @@ def _locked(folder: Path, path: Path) -> Any:
 
 
 def _looping(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """A path through a link that leads to itself cannot be looked at, by root either."""
+    """A path through a link to itself cannot be accessed, even by root."""
     (folder / "loop").symlink_to("loop")
     return _locked(folder, folder / "loop/lease.lock")
 
 
 def _written(how: str) -> Any:
-    """Both ends of a connection to which ten bytes were written, the other side having done something with them."""
+    """Both ends of a connection to which ten bytes were written; the other side has `read` them, `closed` its end, or neither."""
     ours, theirs = socket.socketpair(socket.AF_UNIX)
     ours.send(bytes(10))
     if how == "read":
@@ -65,14 +65,14 @@ def _closed_unconnected() -> Any:
 
 
 def _record(folder: Path, *, lock: bytes | None = None) -> Any:
-    """What is told of a state folder in which a server left its lock, or none did."""
+    """Read the record in a state folder whose lock file holds `lock`, or which has none."""
     if lock is not None:
         (folder / "lease.lock").write_bytes(lock)
     return read_record(str(folder))
 
 
 def _record_in_a_link(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """A link in the place of the lock is not followed."""
+    """A link in place of the lock is not followed."""
     (folder / "lease.lock").symlink_to("elsewhere")
     return read_record(str(folder))
 

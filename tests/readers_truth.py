@@ -1,4 +1,4 @@
-"""The readers of `git/` that need no git, each with its source present, absent and unreadable."""
+"""Cases for the readers in `git/` that start no git."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHA = "1" * 40
 
 
 def _with_head(call: Callable[[str], Any], content: bytes | None) -> Callable[[Path, pytest.MonkeyPatch], Any]:
-    """Call with a git folder whose HEAD holds that, or which has none."""
+    """Call with a git folder whose HEAD holds `content`, or with one that has no HEAD."""
 
     def arranged(folder: Path, _: pytest.MonkeyPatch) -> Any:
         if content is not None:
@@ -52,7 +52,7 @@ def _packed(content: str | None) -> Callable[[Path, pytest.MonkeyPatch], Any]:
 
 
 def _rooted(printed: bytes | GitError, content: bytes) -> Callable[[Path, pytest.MonkeyPatch], Any]:
-    """What is made of an answer of git, in a git folder whose HEAD holds that."""
+    """Read the root commits if git answers `printed` and HEAD holds `content`."""
 
     def arranged(folder: Path, patch: pytest.MonkeyPatch) -> Any:
         def run(*_: object, **__: object) -> bytes:

@@ -1,4 +1,4 @@
-"""The readers of what is installed, each with its source present, absent and unreadable."""
+"""Cases for the reader of installed files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reader_case import ReaderCase
 
 
 def _looping(folder: Path, _: pytest.MonkeyPatch) -> Any:
-    """A link to itself leads nowhere, and that nothing is there is not proven."""
+    """A link to itself leads nowhere, which does not prove that there is no file."""
     (folder / "file").symlink_to("file")
     return file_identity(str(folder / "file"))
 

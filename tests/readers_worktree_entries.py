@@ -1,4 +1,4 @@
-"""The reader of the worktree entries that git does not list: present, absent, unreadable."""
+"""Cases for the reader of worktree entries that git does not list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository service for a lab's repository, in this process, under a clock that stands still until moved."""
+"""A service for a lab's repository, in this process, with a clock that only the test moves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Asked = TypeVar("Asked", bound=Inputs)
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until the test moves it."""
 
     def __init__(self) -> None:
         self.now = BEGIN
@@ -61,7 +61,7 @@ class Place:
         return asyncio.run(answered())
 
     def hook(self, event: str, session: str | None = ANN, **more: Any) -> str:
-        """Return what the session must read."""
+        """Return the text that the session reads."""
         return hook_text(self.call(report_event, HookInputs, event=event, session=session, **more))
 
     def episode(self, session: str = ANN) -> Episode | None:
@@ -82,7 +82,7 @@ class Place:
 
 
 def identity(root: str) -> AnsweredBy:
-    """Who answers."""
+    """The identity of the server."""
     return AnsweredBy(kind="lease-holder", pid=1, root=root, epoch=1, version="0", reason=None)
 
 

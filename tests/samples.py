@@ -1,4 +1,4 @@
-"""What several tests build on: a moment, a brief of six sections, a world to ask owners in."""
+"""Samples for several tests: a moment, a brief of six sections, and a context for section readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from brief.notices.store import NoticeSnapshot
 from brief.sections.context import SectionContext, SectionQuery
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
-"""The moment at which every test of a rule takes place."""
+"""The present moment in the tests of rules."""
 
 DATA: dict[str, Any] = {
     "state": StateData(episode=None, open=0, task=None),
@@ -38,7 +38,7 @@ def ago(**span: int) -> datetime:
 
 
 def section(name: str, status: Status = Status.READ, **fields: Any) -> Section:
-    """A section of that name which is honest about its status unless `fields` say otherwise."""
+    """A section of this name that fits its status. `fields` replace its defaults."""
     asked = status in (Status.READ, Status.PARTIAL)
     honest: dict[str, Any] = {
         "status": status,
@@ -56,7 +56,7 @@ def rows(*texts: str, level: Level = Level.NORMAL) -> tuple[Row, ...]:
 
 
 def brief(*sections: Section, reason: str | None = None, notes: tuple[str, ...] = (), **place: Any) -> Brief:
-    """A brief of the lease holder, or of a command alone with that reason; a section not given is read and empty."""
+    """A brief of the lease holder, or with a `reason` of a command alone. A section that is not given is read and empty."""
     given = {each.name: each for each in sections}
     frame = Frame(
         answered_by=AnsweredBy(
@@ -119,16 +119,16 @@ def checkout(root: str = "/r", **fields: Any) -> Checkout:
 
 
 class Known:
-    """Sessions that are known from a list."""
+    """Sessions from a list."""
 
     version = 0
 
     def loss(self) -> str | None:
-        """All of it is stored."""
+        """Everything is stored."""
         return None
 
     def missing(self) -> str | None:
-        """Nobody."""
+        """No session is missing."""
         return None
 
     def __init__(
@@ -154,45 +154,45 @@ class Known:
         return self._known
 
     def find_open(self, episode_id: str) -> KnownEpisode | None:
-        """Return the one with that id."""
+        """Return the session with this id."""
         return next((one for one in self._known if one.episode.id == episode_id), None)
 
     def open_ids_at(self, checkout: str) -> tuple[str, ...]:
-        """The ids of those of a checkout."""
+        """The ids of the sessions in a checkout."""
         return tuple(one.episode.id for one in self._known if one.episode.checkout == checkout)
 
     def follow_ups(self, episode_id: str) -> tuple[FollowUp, ...]:
-        """What is owed to it."""
+        """The follow-ups of a session."""
         return tuple(one for one in self._follow_ups if one.session == episode_id)
 
     def wake_state(self, episode_id: str) -> WakeState | None:
-        """How its wakes stand."""
+        """The wake state of a session."""
         return self._wakings.get(episode_id)
 
     def clients(self, episode_id: str, now: datetime) -> tuple[Client, ...]:
-        """As many as there are."""
+        """No clients are known."""
         return self._clients
 
     def claims(self) -> tuple[Claim, ...]:
-        """Nobody claims anything."""
+        """No claims."""
         return ()
 
     def tasks(self) -> dict[str, Task]:
-        """By episode."""
+        """The tasks by episode."""
         return self._tasks
 
     def ended_sessions(self) -> dict[str, Ended]:
-        """Nobody has ended."""
+        """No session has ended."""
         return {}
 
     def life_of(self, episode_id: str) -> Life:
-        """Alive where it is heard."""
+        """Alive if it was heard."""
         heard = any(one.episode.id == episode_id and one.liveness == "heard" for one in self._known)
         return Life.ALIVE if heard else Life.UNKNOWN
 
 
 def context(sessions: Known | None = None, **fields: Any) -> SectionContext:
-    """A world at NOW with one checkout and no notices, whose server answers, unless `fields` say otherwise."""
+    """A context at NOW with one checkout, no notices and a server that answers. `fields` replace its defaults."""
     known: dict[str, Any] = {
         "common_dir": "/r/.git",
         "state_dir": "/r/.git/majordomus",
@@ -206,5 +206,5 @@ def context(sessions: Known | None = None, **fields: Any) -> SectionContext:
 
 
 def ask(root: str = "/r", session: str | None = None, settings: dict[str, Any] | None = None) -> SectionQuery:
-    """A question from a checkout under settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
+    """A query from a checkout with settings written as in a policy, as in `{"mesh": {"url": ...}}`."""
     return SectionQuery(root=root, settings=from_plain(Settings, settings or {}), session=session)

@@ -23,7 +23,7 @@ from forked import SOURCE as SOURCE  # noqa: PLC0414 - so that it is a name of t
 from forked import Forked, is_forkable
 
 MODULE = (sys.executable, "-m", "brief")
-"""The arguments that start the command as a module of this source."""
+"""The arguments that start the command from this source."""
 
 COMMAND = "from brief.__main__ import run_command; run_command()"
 SERVER = "from brief.server.__main__ import main; sys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
@@ -33,7 +33,7 @@ _NOBODY = 65_534
 
 
 class Lab:
-    """Everything that majordomus and git may look at, in one folder of its own; `close` ends what was started in it.
+    """Everything that majordomus and git can see, in a folder of its own. `close` ends what was started in it.
 
     The folder is short, since the path of a Unix socket holds 104 bytes at most.
     """
@@ -67,7 +67,7 @@ class Lab:
 
     @property
     def common_dir(self) -> str:
-        """The git folder that all checkouts of the repository share."""
+        """The git folder of all checkouts of the repository."""
         return str(self.repo / ".git")
 
     @property
@@ -107,7 +107,7 @@ class Lab:
         seconds: float = 60.0,
         spawn: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """The command, from this source, as its own process; TimeoutExpired after so many seconds.
+        """Run the command from this source in its own process. Raises TimeoutExpired after this many seconds.
 
         It is forked from a process that has imported everything. `spawn` starts a new interpreter, as a person does: for
         what depends on how that starts and on what it imports.
@@ -126,7 +126,7 @@ class Lab:
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def launch_server(self, patch: str = "", *, spawn: bool = False, root: Path | None = None) -> subprocess.Popen[str]:
-        """A server of this repository, or of that at `root`, in a session of its own; it is not waited for.
+        """Start a server of this repository, or of the one at `root`, in a session of its own, without waiting for it.
 
         It is forked as a command is. One that runs a `patch` before it imports anything is a new interpreter, since what
         is imported already has bound the names that the patch replaces; `spawn` asks for one too.
@@ -144,14 +144,14 @@ class Lab:
         return process
 
     def start_server(self, patch: str = "", *, spawn: bool = False, root: Path | None = None) -> subprocess.Popen[str]:
-        """Launch a server as `launch_server` does, and wait until it answers."""
+        """Start a server as `launch_server` does, and wait until it answers."""
         process = self.launch_server(patch, spawn=spawn, root=root)
         until(lambda: self.is_served(root) or process.poll() is not None)
         assert process.poll() is None, process.communicate()[1]
         return process
 
     def is_served(self, root: Path | None = None) -> bool:
-        """Whether the server named by the lease of this repository, or of the one at `root`, answers."""
+        """Whether the server answers that the lease of this repository, or of the one at `root`, names."""
         where = root or self.repo
         try:
             return ask(f"{where}/.git", "GET", "/server", [("root", str(where))]).status == 200
@@ -159,13 +159,13 @@ class Lab:
             return False
 
     def processes(self) -> list[int]:
-        """The processes that were started with this lab's environment, or forked with it, and still run."""
+        """The running processes that were started or forked with this lab's environment."""
         marker = f"XDG_RUNTIME_DIR={self.runtime}".encode()
         forked = {process.pid for process in self._servers if process.poll() is None}
         return [pid for pid in _all_processes() if pid in forked or marker in _environment_of(pid)]
 
     def close(self) -> None:
-        """End every process of this lab, even a server that no lease names any more, and remove the folder."""
+        """End every process of this lab, including servers that no lease names any more, and remove the folder."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in self.processes():
                 with contextlib.suppress(ProcessLookupError):
@@ -189,7 +189,7 @@ def _all_processes() -> list[int]:
 
 
 def _environment_of(pid: int) -> list[bytes]:
-    """Return a process's environment; empty if the process has ended or belongs to another user."""
+    """Return the environment of a process. Empty if the process has ended or belongs to another user."""
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -197,7 +197,7 @@ def _environment_of(pid: int) -> list[bytes]:
 
 
 def until(holds: Callable[[], object], seconds: float = 15.0) -> None:
-    """Wait for a condition; raises AssertionError if it does not come true in time."""
+    """Wait for a condition. Raises AssertionError if it does not come true in time."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -226,7 +226,7 @@ def unprivileged(work: Callable[[], Any]) -> Any:
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
-    """A lab whose environment is this process's too, so that code called in the test sees the same git."""
+    """A lab whose environment is also that of this process, so that code called in the test sees the same git."""
     with Lab() as made:
         for name in ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
             monkeypatch.setenv(name, made.env[name])

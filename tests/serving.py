@@ -22,7 +22,7 @@ from brief.sessions.database import Database
 from sandbox import Lab
 
 FAST_LOOKS = "import brief.server.holder as holder; holder.TICK_SECONDS = 0.05"
-"""A server that looks twenty times a second whether it still holds."""
+"""A patch for a server that checks its lease twenty times a second."""
 
 SIGNAL_BEFORE = """
 import importlib, os, signal
@@ -39,7 +39,7 @@ def signalled(*args, **named):
 
 setattr(owner, name, signalled)
 """
-"""A server that gets a signal right before it does one thing, `module:name`."""
+"""A patch for a server that gets a signal right before it calls `module:name`."""
 
 
 def install_for_project(lab: Lab, root: Path | None = None) -> None:
@@ -53,7 +53,7 @@ _started: list[subprocess.Popen[str]] = []
 
 
 def python(lab: Lab, code: str, *words: str) -> subprocess.Popen[str]:
-    """A process that runs `code` in the world of the lab; its output is piped."""
+    """A process that runs `code` in the environment of the lab, with piped output."""
     process = subprocess.Popen(
         [sys.executable, "-c", "import sys\n" + code, *words],
         cwd=lab.repo,
@@ -69,39 +69,39 @@ def python(lab: Lab, code: str, *words: str) -> subprocess.Popen[str]:
 
 
 def end_all() -> None:
-    """End every process that `python` started, and close the pipes."""
+    """End every process that `python` started, and close its pipes."""
     while _started:
         with _started.pop() as process:
             process.kill()
 
 
 def launch(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
-    """Launch a server that runs `patch` first, with `Lab.launch_server`, without waiting for it."""
+    """Start a server with `Lab.launch_server` that runs `patch` first, without waiting for it."""
     process = lab.launch_server(patch, spawn=spawn)
     _started.append(process)
     return process
 
 
 def serve(lab: Lab, patch: str = "", *, spawn: bool = False) -> subprocess.Popen[str]:
-    """Launch a server that runs `patch` first, and wait until it answers."""
+    """Start a server that runs `patch` first, and wait until it answers."""
     process = lab.start_server(patch, spawn=spawn)
     _started.append(process)
     return process
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 20.0) -> tuple[int, str, str]:
-    """Wait for a process; return its exit code, output and errors, and close the pipes."""
+    """Wait for a process. Returns its exit code, output and errors, and closes the pipes."""
     out, err = process.communicate(timeout=seconds)
     return process.returncode, out, err
 
 
 def answers(lab: Lab) -> bool:
-    """Whether the server that the lease names answers."""
+    """Whether the server answers that the lease names."""
     return lab.is_served()
 
 
 def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **params: str) -> fast.Answer:
-    """What the lease holder answers; the checkout that is meant is the lab's primary one."""
+    """The answer of the lease holder about the lab's primary checkout."""
     root = {"root": str(lab.repo)}
     if method == "POST":
         return fast.ask(lab.common_dir, method, path, list(params.items()), root | (body or {}), seconds=15.0)
@@ -109,7 +109,7 @@ def ask(lab: Lab, method: str, path: str, body: dict[str, Any] | None = None, **
 
 
 def given(capability: Capability) -> dict[str, Any]:
-    """What a query is asked with, beside the checkout: an episode that is open, a notice that is there."""
+    """The parameters of a query besides the checkout: an open episode, an existing notice."""
     known = {"session": "here", "slug": "lock"}
     return {name: value for name, value in known.items() if name in fields_of(capability.input)}
 
@@ -122,7 +122,7 @@ def leave_notice(lab: Lab, name: str = "lock", text: str = "---\nkind: lock\n---
 
 
 def touched(path: Path) -> OwnedFile:
-    """A file made here, as the one by which a server knows its own socket."""
+    """A file made here in place of the server's socket."""
     path.touch()
     return OwnedFile.at(path)
 
@@ -139,14 +139,14 @@ def lease(lab: Lab) -> dict[str, Any]:
 
 
 def left_behind(lab: Lab) -> list[str]:
-    """Return the existing files by which a server makes itself known."""
+    """Return the existing files that announce a server."""
     runtime = lab.runtime / "majordomus"
     made = [lab.state / "lease.json", *runtime.glob("*.sock"), *runtime.glob("servers/*")]
     return [str(path) for path in made if path.exists()]
 
 
 def exchange(address: str | tuple[str, int], request: bytes) -> bytes:
-    """What comes back over one connection, to a socket's path or to a host and port, until it is closed."""
+    """Everything that comes back over one connection, to a socket's path or to a host and port, until it is closed."""
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as connection:
         connection.settimeout(15.0)
@@ -174,5 +174,5 @@ def has_ended(pid: int) -> bool:
 
 
 def unprivileged() -> list[str]:
-    """What to put before a command so that a file's mode counts for it, also where the tests run as root."""
+    """The command prefix under which the modes of files apply, even if the tests run as root."""
     return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []

@@ -1,4 +1,4 @@
-"""How the whole suite runs: what begins first, which signals reach what it starts, and its last line."""
+"""How the whole suite runs: which files come first, which signals reach children, and the last line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 _WAITING = 2
-"""Processes for each processor: a test waits about half of its time, for a server, a lock or a silence."""
+"""Processes per processor. A test spends about half of its time waiting for a server, a lock or a silence."""
 
 _BUSY = ("server", "cli", "doctor", "install")
-"""The folders whose tests start the most processes; what takes longest must not begin last."""
+"""The folders whose tests start the most processes. They begin first, since what takes long must not begin last."""
 
 _begun = pytest.StashKey[float]()
 
@@ -32,16 +32,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:
-    """Do nothing, as before."""
+    """Do nothing."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """How many processes `-n auto` means."""
+    """The number of processes that `-n auto` means."""
     return _WAITING * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put first what waits or takes long: files are handed out in this order, each to one process."""
+    """Put the slowest files first: files are handed out in this order, each to one process."""
     for item in items:
         if TESTS / "live" in item.path.parents:
             item.add_marker("live")
@@ -58,7 +58,7 @@ def _place(item: pytest.Item) -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the run with its time and with a line of its own that a machine can read."""
+    """End the run with its time and a line that a machine can read."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or config.getoption("collectonly") or hasattr(config, "workerinput"):
         return

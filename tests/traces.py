@@ -1,4 +1,4 @@
-"""What anybody leaves in a git folder while it is watched: locks, objects, refs, and calls to another machine.
+"""Traces that programs leave in a git folder while it is watched: locks, objects, refs, and calls to another machine.
 
 The kernel tells of every file that comes to be, whoever makes it and however soon it goes again (inotify, Linux).
 """
@@ -20,7 +20,7 @@ _HEAD = struct.Struct("iIII")
 
 @contextmanager
 def watched(*folders: Path) -> Iterator[list[str]]:
-    """The paths of all files made in these very folders, filled in at the end, one for each time."""
+    """The paths of all files created directly in these folders, once for each time. Filled in at the end."""
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     made: list[str] = []
@@ -36,7 +36,7 @@ def watched(*folders: Path) -> Iterator[list[str]]:
 
 
 def _received(descriptor: int) -> bytes:
-    """All that the kernel has to tell."""
+    """All events that the kernel has to report."""
     received = b""
     try:
         while report := os.read(descriptor, 65_536):
@@ -47,7 +47,7 @@ def _received(descriptor: int) -> bytes:
 
 
 def _events(received: bytes) -> Iterator[tuple[int, str]]:
-    """The watch and the name of each `struct inotify_event` in a row."""
+    """The watch and the name of each `struct inotify_event` in the bytes."""
     at = 0
     while at < len(received):
         watch, mask, _, length = _HEAD.unpack_from(received, at)
@@ -58,14 +58,14 @@ def _events(received: bytes) -> Iterator[tuple[int, str]]:
 
 
 def git_folders(lab: Lab) -> list[Path]:
-    """Every folder that git writes in: all of its own but the one with our state."""
+    """Every folder that git writes to: all of its own except the one with our state."""
     common = Path(lab.common_dir)
     return [common, *(path for path in common.rglob("*") if path.is_dir() and lab.state not in (path, *path.parents))]
 
 
 @contextmanager
 def traces(lab: Lab) -> Iterator[list[str]]:
-    """What was left in the git folder of a baited lab: files made there, below it, and baits taken; filled in at the end."""
+    """The traces in the git folder of a baited lab: files created there or below, and baits taken. Filled in at the end."""
     left: list[str] = []
     before = len(_taken(lab))
     with watched(*git_folders(lab)) as made:
@@ -75,7 +75,7 @@ def traces(lab: Lab) -> Iterator[list[str]]:
 
 
 def bait(lab: Lab) -> None:
-    """Give the repository a remote and a file system monitor that note every call."""
+    """Give the repository a remote and a file system monitor that record every call."""
     program = lab.base / "bait"
     program.write_text(f'#!/bin/sh\necho "called: $*" >>"{lab.base}/taken"\n')
     program.chmod(0o755)
@@ -94,7 +94,7 @@ def _taken(lab: Lab) -> list[str]:
 
 
 def make_stale(lab: Lab, number: int) -> None:
-    """Change a tracked file, so that the index has stale stat data; every tenth time git itself has to be asked too."""
+    """Change a tracked file, so that the index has stale stat data. Every tenth time git must compare contents too."""
     (lab.repo / "file-0.txt").write_text(f"change {number}\n")
     if number % 10 == 0:
         os.utime(lab.repo / ".git/config")

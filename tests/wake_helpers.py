@@ -1,4 +1,4 @@
-"""A server's service and schedule in this process, under two clocks that stand still until moved, and a mod's calls."""
+"""A server's service and schedule in this process, with two clocks that only the test moves, and the calls of a mod."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ON = "version: 1\nsession:\n  brief_on_interval: true\n"
 
 
 class Woken(repo_fixture.Place):
-    """A repository whose policy wakes sessions every twenty minutes, its service and its schedule."""
+    """A repository with its service and schedule, whose policy wakes sessions every twenty minutes."""
 
     def __init__(self, lab: Lab, database: Database) -> None:
         super().__init__(lab, Board(database))
@@ -45,7 +45,7 @@ class Woken(repo_fixture.Place):
         install_for_project(lab)
 
     def after(self, minutes: float, *, set_by: timedelta = timedelta(0)) -> None:
-        """Let this many minutes pass, and set the wall clock by `set_by` as well."""
+        """Move both clocks by this many minutes, and set the wall clock by `set_by` as well."""
         self.clock.now += timedelta(minutes=minutes) + set_by
         self.steady += minutes * 60
 
@@ -64,7 +64,7 @@ class Woken(repo_fixture.Place):
         )
 
     def prompt(self, session: str = ANN, **more: Any) -> heartbeat.AttachedContext:
-        """Return what is attached to a prompt."""
+        """Return the context that is added to a prompt."""
         return self.call(heartbeat.attach_context, heartbeat.PromptInputs, session=session, **more)
 
     def wakes(self, *, counts: bool = False) -> listed.AllWakes:
@@ -84,22 +84,22 @@ class Woken(repo_fixture.Place):
         return self.call(listed.wake_now, listed.WakeInputs, session=session)
 
     def beat(self, *sessions: str) -> None:
-        """The beat of sessions, as the schedule is called for it."""
+        """Run sessions as the schedule does."""
         for session in sessions or (ANN,):
             asyncio.run(self.schedule.run_session(session))
 
     def wake_state(self, session: str = ANN) -> WakeState:
-        """Return the state of its wakes."""
+        """Return the state of a session's wakes."""
         found = self.board.wake_state(session)
         assert found is not None
         return found
 
     def counted(self, session: str = ANN) -> dict[str, int]:
-        """Return the counts of its ledger."""
+        """Return the counts in a session's ledger."""
         return {f"{line.kind} {line.detail}": line.count for line in self.board.wakes.ledger(session)}
 
     def woken(self, session: str = ANN, minutes: float = 20) -> PromptToSubmit:
-        """The prompt that it is handed once an interval has gone by."""
+        """The prompt that a session gets after an interval."""
         self.look(session=session)
         self.after(minutes)
         self.beat(session)

@@ -9,7 +9,7 @@ from sandbox import Lab
 
 @pytest.fixture(scope="session")
 def served() -> Iterator[Lab]:
-    """A lab with a server and two worktrees that tests only read."""
+    """A lab with a server and two worktrees. Tests only read it."""
     with Lab("reposit óř") as made:
         made.commit()
         made.worktree("linked")

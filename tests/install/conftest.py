@@ -37,25 +37,25 @@ def mod(tmp_path: Path) -> Mod:
 
 @pytest.fixture
 def wanted(mod: Mod) -> Tree:
-    """The files that an installation in a checkout writes."""
+    """The files that an installation writes into a checkout."""
     return make_content(mod, Path(mod.source), Scope.PROJECT, COMMAND)
 
 
 @pytest.fixture
 def place(lab: Lab, mod: Mod) -> Place:
-    """The mod's place in the checkout of the lab."""
+    """The place of the mod in the lab's checkout."""
     return in_checkout(mod, locate(str(lab.repo)))
 
 
 @pytest.fixture
 def own_place(lab: Lab, mod: Mod) -> Place:
-    """The mod's place among the person's own."""
+    """The place of the mod in the person's own folder."""
     return of_person(mod, lab.env)
 
 
 @pytest.fixture
 def tree() -> Callable[[Path], Tree]:
-    """Read a folder: the content of every file by its path in it."""
+    """Read a folder. Returns the content of every file by its relative path."""
 
     def read(folder: Path) -> Tree:
         return {

@@ -11,14 +11,14 @@ from sandbox import Lab
 from serving import write_policy
 
 MINUTE = {"MAJORDOMUS_TEST_MINUTE_SECONDS": "0.5"}
-"""What makes a minute of the schedule last half a second; the server takes it from the environment alone."""
+"""Shortens a minute of the schedule to half a second. The server takes it only from the environment."""
 
 ON = "session:\n  brief_on_interval: true\n  brief_interval_minutes: 12\n"
 
 
 @pytest.fixture
 def messages() -> Iterator[Messages]:
-    """What answers the client."""
+    """The stub that answers the client."""
     with Messages() as stub:
         yield stub
 

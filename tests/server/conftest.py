@@ -1,4 +1,4 @@
-"""What holds for every test of the server: no process outlives its test, however that ended."""
+"""A rule for every test of the server: no process outlives its test, however the test ends."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ import serving
 
 @pytest.fixture(autouse=True)
 def _nothing_outlives() -> Iterator[None]:
-    """End and wait for what the test started itself."""
+    """End the processes that the test itself started, and wait for them."""
     yield
     serving.end_all()
