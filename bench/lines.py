@@ -1,4 +1,4 @@
-"""The commands of every refresh and every prompt, with the server up, beside what else a status line could be."""
+"""Measures the commands of every refresh and prompt with a running server, next to other status lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PEER = f"ccstatusline {VERSION}"
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """One at a time, then nine at once, with the server up."""
+    """Measure the commands one at a time, then nine at once, with a running server."""
     with Scene(worktrees=3, notices=5) as scene, contextlib.chdir(scene.repo):
         scene.serve()
         setting = Setting(scene.env, str(scene.status_json()))
@@ -63,7 +63,7 @@ def _told(spent: Spent) -> str:
 
 
 def _nine(scene: Scene, commands: Mapping[str, Sequence[str]], setting: Setting, rounds: int) -> Iterator[Row]:
-    """Nine refreshes at once, as nine sessions make them; the server's own CPU is told beside ours."""
+    """Measure nine refreshes at once, as from nine sessions, with the server's CPU time beside that of the commands."""
     spent: dict[str, list[Spent]] = {name: [] for name in commands}
     served = dict.fromkeys(OURS, 0.0)
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""A brief that gathers worktrees and clones, each clone with a real server, and what it costs as they become more."""
+"""Measures a brief that gathers worktrees and clones, each clone with a real server, and how the cost grows with them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SIZES = ((30, 2), (59, 4), (118, 7))
 GATHER_MS = 30.0
 SILENT_MS = 300.0
 ASKED_ANEW_SECONDS = 1.1
-"""Other servers are asked anew only when their last answer is older than a second."""
+"""Other servers are asked anew only if their last answer is older than this many seconds."""
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """One, two and four times as much, each asked anew; then the largest with one clone silent."""
+    """Measure one, two and four times as many, each asked anew, then the most with one silent clone."""
     for worktrees, clones in SIZES:
         with Scene(worktrees=worktrees, notices=1, files=5) as scene:
             scene.serve()
@@ -39,7 +39,7 @@ def rows(runs: int) -> Iterator[Row]:
 
 
 def _one_silent(scene: Scene, folder: Path) -> Row:
-    """The first brief after a clone's server has stopped: from then on it is remembered as silent."""
+    """Measure the first brief after the server of a clone has stopped. From then on it is remembered as silent."""
     pid = json.loads((folder / ".git/majordomus/lease.json").read_text())["pid"]
     os.kill(pid, signal.SIGSTOP)
     try:

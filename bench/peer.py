@@ -1,4 +1,4 @@
-"""The status line that is compared to: ccstatusline from npm, in a folder of its own."""
+"""The status line that ours is compared to: ccstatusline from npm, in a folder of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VERSION = "2.2.30"
 
 
 def ccstatusline() -> str | None:
-    """The program, installed at the first call; None where npm is missing or cannot install it."""
+    """The path of the program, installed at the first call. None if npm is missing or cannot install it."""
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(caches) / f"majordomus-bench/ccstatusline-{VERSION}"
     program = folder / "node_modules/.bin/ccstatusline"

@@ -13,7 +13,7 @@ HEAD = ("work", "measured", "beside it", "must", "")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: what was done, what it cost, what the same costs elsewhere, what it must cost.
+    """One row of the table: the work, its cost, the cost of the same elsewhere, and the limit.
 
     `met` is None where nothing is demanded, or nothing could be measured.
     """

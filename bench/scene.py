@@ -34,7 +34,7 @@ class Scene(Lab):
 
     def __init__(self, worktrees: int = 0, notices: int = 0, files: int = _FILES, policy: str = "") -> None:
         super().__init__()
-        # The command as it is installed: it finds its package by itself, as a person's does.
+        # The command is run as installed, so that it finds its package by itself.
         del self.env["PYTHONPATH"]
         for number in range(files):
             (self.repo / f"file-{number}.txt").write_text(f"{number}\n")
@@ -56,7 +56,7 @@ class Scene(Lab):
 
     @contextlib.contextmanager
     def patched(self, patch: str) -> Iterator[None]:
-        """Run a server that first ran `patch`, for the duration of the block."""
+        """Run a server that executes `patch` first, for the duration of the block."""
         run = "import sys\nfrom brief.server.__main__ import main\nsys.exit(main(sys.argv[1], sys.argv[2], detached=True))"
         argv = [sys.executable, "-P", "-c", f"{patch}\n{run}", self.common_dir, str(self.repo)]
         with subprocess.Popen(argv, env=self.env, cwd="/", start_new_session=True) as process:
@@ -71,7 +71,7 @@ class Scene(Lab):
         self.majordomus("serve", "stop")
 
     def ask(self, path: str, **params: str) -> Any:
-        """A question to the server, over a connection of its own."""
+        """Ask the server over a new connection."""
         return ask(self.common_dir, "GET", path, [("root", str(self.repo)), *params.items()], seconds=10).json()
 
     @property
@@ -91,7 +91,7 @@ class Scene(Lab):
 
     @property
     def lease(self) -> dict[str, Any]:
-        """Return what the server's lease says about it."""
+        """Return the content of the server's lease."""
         told: dict[str, Any] = json.loads((self.state / "lease.json").read_text())
         return told
 
@@ -101,7 +101,7 @@ class Scene(Lab):
         return Server(self.lease["pid"])
 
     def touch_notice(self) -> None:
-        """Make what was composed stale, as anybody who writes to a notice does."""
+        """Outdate the cached brief by touching a notice."""
         os.utime(self.active / "notice-0.md")
 
     def recompose(self) -> None:
@@ -117,13 +117,13 @@ class Scene(Lab):
 
 
 class Server:
-    """A server seen from outside, as the kernel tells of it."""
+    """A server as the kernel sees it from outside."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
 
     def cpu_ms(self) -> float:
-        """CPU time since it began, in steps of the kernel's tick (10 ms)."""
+        """CPU time since the server began, in steps of the kernel's tick (10 ms)."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * _TICK_MS
 
@@ -162,7 +162,7 @@ def wait_for_answer(common_dir: str, seconds: float = 20.0) -> None:
 
 
 def server_argv(scene: Scene) -> Sequence[str]:
-    """How `serve ensure` starts a server."""
+    """The command line with which `serve ensure` starts a server."""
     return isolated_command("brief.server", scene.common_dir, str(scene.repo))
 
 

@@ -57,7 +57,7 @@ def _start(scene: Scene, starts: int) -> Row:
 
 
 def _idle(scene: Scene, when: str) -> Row:
-    """Between two looks of ten seconds and the next ones: the very first also tidies up, as one does every hour."""
+    """Measure between two regular checks, ten seconds apart. The first check after the start also tidies up."""
     time.sleep(SETTLE_SECONDS)
     before = scene.server.cpu_ms()
     time.sleep(IDLE_SECONDS)

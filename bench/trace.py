@@ -1,4 +1,4 @@
-"""What refreshes leave in a repository: git locks, objects and fetches, on an index whose stat data is stale."""
+"""Measures the traces of refreshes in a repository: git locks, objects and fetches, with an index whose stat data is stale."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ import { LOCAL_POLICY, POLICY } from './policy'
 /** A git checkout: its root and the `.git` in it, its own git folder, and the folder that all checkouts share. */
 export type Checkout = { root: string; marker: string; gitDir: string; commonDir: string }
 
-/** Who answers for a repository: where its server listens, and the number and git folder that its answers must carry. */
+/** The server of a repository: its socket, and the epoch and git folder that its answers must name. */
 export type Lease = { socket: string; epoch: number; commonDir: string }
 
 /**
- * The checkout around a folder, found by `.git`: a folder, or a file that names one. Null if there is none, or if it cannot
- * be told which repository it belongs to. `fastpath/locate.py` has the same rules.
+ * Find the checkout around a folder by `.git`, which is a folder or a file that names one. Null if there is none, or if it
+ * is unknown which repository it belongs to. `fastpath/locate.py` has the same rules.
  */
 export async function checkoutAround($: EngineInterface, folder: string): Promise<Checkout | null> {
   for (let root = folder; ; root = parentOf(root)) {
@@ -42,7 +42,7 @@ export async function isInUse($: EngineInterface, checkout: Checkout): Promise<b
   return (await policyPath($, checkout)) !== null || (await kindOf($, `${checkout.commonDir}/majordomus`)) === 'dir'
 }
 
-/** The text of the policy in force; empty if there is none, or if it cannot be read. */
+/** The text of the policy in force. Empty if there is none or it cannot be read. */
 export async function policyOf($: EngineInterface, checkout: Checkout): Promise<string> {
   const path = await policyPath($, checkout)
   return path === null ? '' : ((await text($, path)) ?? '')
@@ -58,12 +58,12 @@ async function policyPath($: EngineInterface, checkout: Checkout): Promise<strin
   return null
 }
 
-/** The lease of the repository; null where there is none, or none that can be used. */
+/** The lease of the repository. Null if there is none that can be used. */
 export async function leaseOf($: EngineInterface, checkout: Checkout): Promise<Lease | null> {
   return leaseIn((await text($, `${checkout.commonDir}/majordomus/lease.json`)) ?? '')
 }
 
-/** The lease that a text spells, null where it spells none. */
+/** Parse a lease. Null if the text is not a valid one. */
 export function leaseIn(spelled: string): Lease | null {
   try {
     const { socket, epoch, common_dir: commonDir } = JSON.parse(spelled) as Record<string, unknown>
@@ -75,13 +75,13 @@ export function leaseIn(spelled: string): Lease | null {
   }
 }
 
-/** The git folder that a file `.git` names, from the folder that it lies in; null where it names none. */
+/** The git folder that a file `.git` names, relative to the file's folder. Null if it names none. */
 export function namedBy(file: string, root: string): string | null {
   const named = file.replace(/[\r\n]+$/, '')
   return named.startsWith('gitdir: ') && !named.includes('\0') ? from(root, named.slice('gitdir: '.length)) : null
 }
 
-/** The folder that all checkouts share; null if its name cannot be told. Only where git wrote no such file is it the git folder. */
+/** The folder that all checkouts share. Without a file `commondir` it is the git folder; null if that file cannot be read. */
 async function commonDirOf($: EngineInterface, gitDir: string): Promise<string | null> {
   const path = `${gitDir}/commondir`
   const file = await text($, path)
@@ -90,7 +90,7 @@ async function commonDirOf($: EngineInterface, gitDir: string): Promise<string |
   return named === '' || named.includes('\0') ? null : from(gitDir, named)
 }
 
-/** Whether nothing is there, as far as the engine says so. */
+/** Whether the engine says that nothing is there. */
 async function isAbsent($: EngineInterface, path: string): Promise<boolean> {
   try {
     await $.fs.stat(path)
@@ -104,7 +104,7 @@ function from(folder: string, path: string): string {
   return path.startsWith('/') ? path : `${folder}/${path}`
 }
 
-/** The path without `..`, which git writes into the file `commondir`. */
+/** The path with `..` resolved, since git writes such a path into the file `commondir`. */
 function resolved(path: string): string {
   const steps: string[] = []
   for (const step of path.split('/')) {
@@ -126,7 +126,7 @@ async function kindOf($: EngineInterface, path: string): Promise<string | null> 
   }
 }
 
-/** The text of a file; null where it cannot be read. */
+/** The text of a file. Null if it cannot be read. */
 async function text($: EngineInterface, path: string): Promise<string | null> {
   try {
     return await $.fs.read(path)

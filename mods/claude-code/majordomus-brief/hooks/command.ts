@@ -9,7 +9,7 @@ import { NoAnswer, ask, askFor } from './server'
 /** The word that a person types after the slash. */
 export const COMMAND_NAME = 'brief'
 
-/** What the client sets in front of every row that a command prints. */
+/** The prefix that the client puts before every row of a command's output. */
 const MARGIN = 8
 
 const USAGE = '/brief prints the brief; /brief pause keeps prompts of the schedule away from this session, /brief resume lets them come'
@@ -18,10 +18,10 @@ const NOT_OWN = 'this checkout is not proven to be yours, so no server is asked;
 
 const ALL_PAUSED = 'all sessions of this repository are paused; majordomus wake resume --repository ends that'
 
-/** How the wakes of the sessions stand, as far as it is told here; `paused` is since when all of the repository are. */
+/** The state of the sessions' wakes. `paused` is since when the whole repository is paused. */
 type Wakes = { paused?: string | null; sessions?: { session: string; status: string; reason: string | null }[] }
 
-/** What `/brief` prints: the brief, or what became of the wakes. The model reads none of it. */
+/** Run `/brief`: print the brief, or the result of a change to the wakes. The model reads none of it. */
 export async function commandText($: EngineInterface, run: Run, args: string, columns: number): Promise<string> {
   try {
     return await answered($, run, args.trim(), columns)
@@ -45,7 +45,7 @@ async function answered($: EngineInterface, run: Run, word: string, columns: num
   return stands(word, wakes, session)
 }
 
-/** What came of the word, by how the session stands now: the policy, trust, Esc or the limit may keep it from waking. */
+/** Describe the result by the present state of the session: the policy, trust, Esc or the limit may still prevent wakes. */
 function stands(word: 'pause' | 'resume', wakes: Wakes, session: string): string {
   const own = wakes.sessions?.find(each => each.session === session)
   if (own === undefined) return 'remembered; the server does not say whether this session is woken'

@@ -9,7 +9,7 @@ function roots(count: number, power: number): number[] {
 
 const ROUNDS = roots(64, 3)
 
-/** The SHA-256 of the UTF-8 of a text, in hexadecimal digits; the engine has no digest of its own. Throws URIError. */
+/** The SHA-256 of a text in UTF-8, in hexadecimal digits. The engine has no digest of its own. Throws URIError. */
 export function sha256(text: string): string {
   const words = padded(utf8(text))
   let state = roots(8, 2)

@@ -14,7 +14,7 @@ export const TICK_MS = 1_000
 
 const RETRY_SECONDS = 30
 
-/** One tick of the clock. It throws nothing, and no heartbeat begins before the last one has ended. */
+/** Run one tick of the clock. Throws nothing. A heartbeat begins only after the previous one has ended. */
 export async function tick($: EngineInterface, run: Run): Promise<void> {
   const now = await $.clock.now()
   if (!run.isBeating && now >= run.nextHeartbeatAt) {
@@ -31,7 +31,7 @@ export async function tick($: EngineInterface, run: Run): Promise<void> {
   draw($, run, now)
 }
 
-/** Draw the rows, if they are others than those that are drawn. */
+/** Draw the rows if they differ from those that are drawn. */
 export function draw($: EngineInterface, run: Run, now: number): void {
   const rows = rowsOf(run, now)
   if (rows === run.rows) return
@@ -39,7 +39,7 @@ export function draw($: EngineInterface, run: Run, now: number): void {
   $.ui.invalidate('ui.render')
 }
 
-/** End the episode of a session that is over; the server would notice by itself, and later. */
+/** End the episode of a session that is over. The server would notice only later. */
 export async function close($: EngineInterface, run: Run, session: string, reason: string, patienceMs?: number): Promise<void> {
   if (run.checkout === null) return
   const told = { session, reason: `its client ended it: ${reason}`, pid: run.pid }
@@ -65,7 +65,7 @@ async function heartbeat($: EngineInterface, run: Run, now: number): Promise<voi
   if (answer.prompt) submitWake($, run, run.session ?? '', answer.prompt).catch(() => undefined)
 }
 
-/** Go over to the session that the client shows now: `/clear` gives it another id, and starts nothing anew. */
+/** Switch to the session that the client shows now: `/clear` changes its id without a new start. */
 async function follow($: EngineInterface, run: Run): Promise<void> {
   const session = await $.session.id()
   if (session === run.session) return
@@ -80,7 +80,7 @@ async function question($: EngineInterface, run: Run): Promise<Record<string, un
     session: run.session,
     state: stateOf(run),
     width: widthOf(run),
-    // A script that drives a session did not ask for turns of ours, and a prompt of ours that waits is one already.
+    // A script that drives a session did not ask for our turns, and there is never a second prompt while one waits.
     draft: !run.isInteractive || run.isSubmitting || (await hasDraft($)),
     provider: 'claude-code',
     pid: run.pid,
@@ -104,7 +104,7 @@ function failed(run: Run, fault: unknown, now: number): void {
 
 type Prompt = { id: string; text: string }
 
-/** Submit the prompt that the server handed out, and owe it the outcome. The call lasts until its turn starts. */
+/** Submit the prompt that the server handed out, and remember to report the outcome. Returns when its turn starts. */
 async function submitWake($: EngineInterface, run: Run, session: string, prompt: Prompt): Promise<void> {
   const isSettled = run.settled?.prompt === prompt.id
   const outcome = isSettled && run.settled ? run.settled : await submitted($, run, session, prompt)
@@ -131,7 +131,7 @@ async function submitted($: EngineInterface, run: Run, session: string, prompt: 
   }
 }
 
-/** Tell every outcome that is owed, the oldest first; one that the server refuses would be refused again. */
+/** Report every outstanding outcome, oldest first. One that the server refuses is dropped, since it would be refused again. */
 async function tellOutcomes($: EngineInterface, run: Run): Promise<void> {
   while (run.checkout !== null && run.owed[0] !== undefined) {
     try {

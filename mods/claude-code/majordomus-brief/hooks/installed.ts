@@ -1,3 +1,3 @@
-// majordomus capture install writes its own: the words that start the command, and for whom the mod is installed.
+// majordomus capture install replaces this file: it holds the command line and the scope of the installation.
 export const COMMAND: readonly string[] = ['majordomus']
 export const SCOPE: 'project' | 'user' = 'project'

@@ -2,20 +2,20 @@ import type { EngineInterface } from 'claude-code'
 
 import type { Checkout } from './checkout'
 
-// The engine's own stat tells no owner. `command -p` takes no program of the repository's; `-n` gives owners as numbers.
+// The engine's stat gives no owner. `command -p` runs no program of the repository; `-n` prints owners as numbers.
 const OWNERS = 'command -p id -u; for path do command -p ls -ldn -- "$path" || exit 1; done'
 
 const GIT = 'command -p git -C "$1" rev-parse --git-dir'
 
 const LASTS_MS = 4_000
 
-/** What was found of each checkout, by the paths that lead to its git folder. */
+/** The result for each checkout, by the paths that lead to its git folder. */
 const found = new Map<string, boolean>()
 
 /**
- * Whether nobody else owns the way from a work tree to a git folder of the person's: git's "dubious ownership". Git may
- * accept it all the same (`safe.directory`); a git folder of somebody else's is for the proof of the lease. What cannot be
- * told is no yes, and is asked again.
+ * Whether nobody else owns a part of the path from a work tree to the person's git folder (git's "dubious ownership"). Git
+ * may accept it anyway (`safe.directory`); the proof of the lease handles another user's git folder. If this is unknown,
+ * the answer is no, and it is checked again.
  */
 export async function isOwnWay($: EngineInterface, checkout: Checkout): Promise<boolean> {
   const { root, marker, gitDir, commonDir } = checkout
@@ -29,7 +29,7 @@ export async function isOwnWay($: EngineInterface, checkout: Checkout): Promise<
   return isOwn
 }
 
-/** Judge our own number and a row for the git folder that is shared, the work tree, its `.git` and its own git folder. */
+/** Judge our own uid, and a row of `ls` each for the shared git folder, the work tree, its `.git` and its own git folder. */
 function areOwn([uid, shared, ...way]: string[]): boolean {
   if (uid === undefined || shared === undefined || way.length !== 3) return false
   return ownerOf(shared) !== uid || way.every(row => ownerOf(row) === uid)

@@ -1,14 +1,14 @@
-/** Where the policy of a checkout lies, from its root. */
+/** The path of a checkout's policy below its root. */
 export const POLICY = '.ai/repo/policy.yaml'
 
-/** Where the clone's own policy lies, from the git folder. */
+/** The path of the clone's own policy below the git folder. */
 export const LOCAL_POLICY = 'majordomus/policy.yaml'
 
 /**
- * Whether a switch below `session` is plainly true or false; null where it is not there or not plainly written.
+ * Whether a switch below `session` is true or false. Null if it is missing or written in an unusual way.
  *
- * The server reads the policy in full. Without one only this is asked of it: may one be started? Whatever is not
- * written the plain way (`session:` and an indented `key: true`, or both on one line in braces) is no consent.
+ * The server reads the whole policy. Without a server the only question is whether one may be started. Anything not written
+ * the usual way (`session:` and an indented `key: true`, or both on one line in braces) is not a consent.
  */
 export function sessionSwitch(policy: string, key: string): boolean | null {
   const lines = policy.replace(/\r/g, '').split('\n').map(withoutComment)
@@ -21,7 +21,7 @@ export function sessionSwitch(policy: string, key: string): boolean | null {
   return values.length === 1 ? (values[0] ?? null) : null
 }
 
-/** The lines of the block, those of its first depth alone. */
+/** The lines of the block at its first level. */
 function below(lines: readonly string[], start: number): string[] {
   if (!/^session\s*:\s*$/.test(lines[start] ?? '')) return []
   const rest = lines.slice(start + 1).filter(line => line.trim() !== '')

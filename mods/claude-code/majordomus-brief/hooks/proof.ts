@@ -3,24 +3,24 @@ import type { EngineInterface } from 'claude-code'
 import type { Checkout, Lease } from './checkout'
 import { sha256 } from './digest'
 
-/** Why nobody is asked where a lease may be somebody else's. */
+/** Why no server is asked if the lease may belong to somebody else. */
 export const UNPROVEN = 'the server that is named here is not proven to be yours; majordomus doctor says more'
 
-// The engine's own stat tells no owner. `command -p` takes no program of the repository's; `-n` gives owners as numbers.
-// `pwd -P` tells the git folder without links, as the server names it.
+// The engine's stat gives no owner. `command -p` runs no program of the repository; `-n` prints owners as numbers.
+// `pwd -P` prints the git folder without links, as the server names it.
 const LOOK = 'cd -P -- "$1" && pwd -P && command -p id -u && for path do command -p ls -ldn -- "$path" || exit 1; done'
 
 const GIT = 'command -p git -C "$1" rev-parse --git-dir'
 
 const LASTS_MS = 4_000
 
-/** What the state folder, the lease, the folder of the socket and the socket must be, as `ls` writes it. */
+/** The required kinds of the state folder, the lease, the socket's folder and the socket, as `ls` prints them. */
 const KINDS = ['d', '-', 'd', 's']
 
-/** The leases that were proven; whoever holds the same socket and number is the same server. */
+/** The proven leases. A lease with the same socket and epoch is that of the same server. */
 const proven = new Set<string>()
 
-/** Whether a lease, and all that leads to its socket, is the person's own; looked at once a lease, by one process. */
+/** Whether a lease and the whole path to its socket belong to the person. Checked once for each lease, by one process. */
 export async function isProven($: EngineInterface, checkout: Checkout, lease: Lease): Promise<boolean> {
   const key = [checkout.commonDir, lease.socket, lease.epoch, lease.commonDir].join('\0')
   if (proven.has(key)) return true
@@ -33,7 +33,7 @@ export async function isProven($: EngineInterface, checkout: Checkout, lease: Le
   return true
 }
 
-/** Whether the socket is that of a server of this git folder and number: a lease that came with an archive may name any. */
+/** Whether the socket's name fits this git folder and epoch, since a lease from an archive may name any socket. */
 function namesOwnSocket(lease: Lease): boolean {
   try {
     return lease.socket.endsWith(`/majordomus/${sha256(lease.commonDir).slice(0, 12)}-${lease.epoch}.sock`)
@@ -43,8 +43,8 @@ function namesOwnSocket(lease: Lease): boolean {
 }
 
 /**
- * Judge the git folder's name, our own number and a row for each path. The git folder may be another's, where git accepts
- * it all the same; a socket with two names may be anybody's.
+ * Judge the git folder's name, our own uid and a row for each path. The git folder may belong to another user if git
+ * accepts that. A socket with two names may be anybody's.
  */
 async function areOwn($: EngineInterface, checkout: Checkout, lease: Lease, lines: string[]): Promise<boolean> {
   const [commonDir, uid, git, ...rows] = lines
@@ -58,7 +58,7 @@ function ownerOf(row: string): string | undefined {
   return row.split(/\s+/)[2]
 }
 
-/** How many names a file has. */
+/** The number of a file's names. */
 function namesOf(row: string): string | undefined {
   return row.split(/\s+/)[1]
 }

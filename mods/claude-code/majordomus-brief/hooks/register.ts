@@ -6,10 +6,10 @@ import { beneath } from './rows'
 import { type Run, newRun } from './run'
 import { askFor } from './server'
 
-/** What a person's own prompt may wait for. */
+/** How long a person's prompt may wait, in milliseconds. */
 const PROMPT_MS = 700
 
-/** What the end of a session may wait for; the client ends all hooks of it after 1.5 s. */
+/** How long the end of a session may wait. The client stops all its hooks after 1.5 s. */
 const END_MS = 700
 
 const PERSONS = new Set<string>(['composer', 'bridge', 'sdk'])
@@ -85,7 +85,7 @@ async function begin($: EngineInterface, run: Run): Promise<void> {
     .catch(() => undefined)
 }
 
-/** The client's own process, with which the episode ends; null where it cannot be told. */
+/** The client's own process, with which the episode ends. Null if it is unknown. */
 async function ownPid($: EngineInterface): Promise<number | null> {
   try {
     const pid = Number((await $.process.hookEnv())['CLAUDE_PID'])
@@ -101,7 +101,7 @@ async function end($: EngineInterface, run: Run, session: string, reason: string
   await close($, run, session, reason, END_MS)
 }
 
-/** What the model is to read beside a person's prompt; empty where there is nothing or nobody answers in time. */
+/** The text that the model reads with a person's prompt. Empty if there is none or no server answers in time. */
 async function context($: EngineInterface, run: Run): Promise<string> {
   if (run.checkout === null) return ''
   const fields = { session: await $.session.id(), human: true, provider: 'claude-code', pid: run.pid }

@@ -14,14 +14,14 @@ export function rowsOf(run: Run, now: number): string {
   return fit(row, widthOf(run))
 }
 
-/** The row without its last parts, as many as it takes to fit; the server has fitted a line that is new. */
+/** Drop parts from the end of the row until it fits. A new line was already fitted by the server. */
 function fit(row: string, columns: number | null): string {
   const parts = row.split(SEPARATOR)
   while (columns !== null && parts.length > 1 && [...parts.join(SEPARATOR)].length > columns) parts.pop()
   return parts.join(SEPARATOR)
 }
 
-/** How long ago something was, as it stands in a line. */
+/** An age as the line shows it. */
 export function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 1) return 'just now'
@@ -34,7 +34,7 @@ export function beneath(own: string | null, rows: string): string {
   return [own ?? '', rows].filter(row => row !== '').join('\n')
 }
 
-/** One row in which nothing can steer a terminal. */
+/** The text as one row without terminal control characters. */
 export function clean(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ').trim()
 }

@@ -1,9 +1,9 @@
 import type { Checkout } from './checkout'
 
-/** What a session tells of itself. */
+/** A session's report about itself. */
 export type State = 'busy' | 'idle' | 'waiting'
 
-/** What the server answers to a heartbeat; more may come with it. */
+/** The server's answer to a heartbeat. It may have more fields. */
 export type Heartbeat = {
   line: string
   prompt: { id: string; text: string } | null
@@ -11,7 +11,7 @@ export type Heartbeat = {
   switch: 'on' | 'off'
 }
 
-/** What became of a prompt, until the server has been told. */
+/** The outcome of a prompt, kept until the server has it. */
 export type Outcome = {
   session: string
   prompt: string
@@ -19,21 +19,21 @@ export type Outcome = {
   reason?: string
 }
 
-/** What one load of the module keeps; a reload starts it over, `/clear` does not. Times are milliseconds. */
+/** The state of one load of the module. A reload resets it, `/clear` does not. Times are in milliseconds. */
 export type Run = {
-  /** False where nobody sits before it, as in a script's session. */
+  /** False if no person uses the session, as in one that a script drives. */
   isInteractive: boolean
   pid: number | null
   /** The episode of the last heartbeat. */
   session: string | null
   checkout: Checkout | null
   isBusy: boolean
-  /** A permission or a question is open. */
+  /** Whether a permission or a question is open. */
   isWaiting: boolean
-  /** The person pressed Esc, and has typed nothing since. */
+  /** Whether the person has pressed Esc and typed nothing since. */
   isStopped: boolean
   isBeating: boolean
-  /** A prompt of ours waits for its turn. */
+  /** Whether a prompt of ours waits for its turn. */
   isSubmitting: boolean
   isStarting: boolean
   nextHeartbeatAt: number
@@ -41,17 +41,17 @@ export type Run = {
   /** The last answer, and when it came. */
   answer: Heartbeat | null
   answeredAt: number
-  /** Why the last heartbeat failed; null if it did not. */
+  /** Why the last heartbeat failed. Null if it did not. */
   absence: string | null
-  /** Why the last start of a server failed; null where it did not. */
+  /** Why the last start of a server failed. Null if it did not. */
   startFault: string | null
   owed: Outcome[]
-  /** The last outcome that settled a prompt: should that be handed out again, it is not submitted again. */
+  /** The last outcome that settled a prompt. If that prompt is handed out again, it is not submitted again. */
   settled: Outcome | null
-  /** The columns of the status line without its padding, which the settings may widen by so many on each side. */
+  /** The columns of the status line without its padding, which the settings may widen on each side. */
   columns: number | null
   padding: number
-  /** The person's own status line prints the line: nothing is drawn beside it. */
+  /** Whether the person's own status line prints the line. Then nothing is drawn. */
   isPrinted: boolean
   /** The rows that are drawn. */
   rows: string
@@ -85,12 +85,12 @@ export function newRun(): Run {
   }
 }
 
-/** The state that the server is told. */
+/** The state that is reported to the server. */
 export function stateOf(run: Run): State {
   return run.isWaiting ? 'waiting' : run.isBusy ? 'busy' : 'idle'
 }
 
-/** The columns in which a row is drawn; null while the client has not said. */
+/** The columns available for a row. Null until the client reports them. */
 export function widthOf(run: Run): number | null {
   return run.columns === null ? null : Math.max(0, run.columns - 2 * run.padding)
 }

@@ -3,16 +3,16 @@ import type { EngineInterface } from 'claude-code'
 import { type Checkout, type Lease, leaseOf } from './checkout'
 import { UNPROVEN, isProven } from './proof'
 
-/** No server answered, or none that could be believed; the message is the rest of a line. */
+/** No server answered, or none that can be believed. The message completes a line. */
 export class NoAnswer extends Error {}
 
-/** The server understood the question and refuses it; asked again it would refuse again. */
+/** The server understood the request and refused it. It would refuse it again. */
 export class Refused extends Error {}
 
-/** Why there is no answer where nobody holds the repository. */
+/** Why there is no answer if no server holds the repository. */
 export const NO_SERVER = 'no server'
 
-/** How long a question may take: a person waits for none of them, except where a prompt is on its way. */
+/** How long a request may take. A person waits for it only while a prompt is on its way. */
 export const PATIENCE_MS = 4_000
 
 const BASE = 'http://localhost/api/v1'
@@ -20,7 +20,7 @@ const BASE = 'http://localhost/api/v1'
 /** The query of a GET or the body of a POST. */
 export type Fields = Record<string, unknown>
 
-/** What the server of the repository answers, as text. Throws NoAnswer and Refused. */
+/** Ask the server of the repository. Returns the answer as text. Throws NoAnswer and Refused. */
 export async function ask(
   $: EngineInterface,
   checkout: Checkout,
@@ -39,7 +39,7 @@ export async function ask(
   throw response.status >= 400 && response.status < 500 && response.status !== 409 ? new Refused(said) : new NoAnswer(said)
 }
 
-/** Whether an answer is the holder's: a socket's path may come to be somebody else's, so it names number and git folder. */
+/** Whether an answer comes from the holder. It names epoch and git folder, since another server may take over a socket's path. */
 function isOf(lease: Lease, headers: Readonly<Record<string, string>>): boolean {
   try {
     const repository = decodeURIComponent(headers['majordomus-repository'] ?? '')
@@ -49,7 +49,7 @@ function isOf(lease: Lease, headers: Readonly<Record<string, string>>): boolean 
   }
 }
 
-/** The same, where the answer is a JSON object. */
+/** The same for an answer that is a JSON object. */
 export async function askFor<Answer>(
   $: EngineInterface,
   checkout: Checkout,
@@ -75,7 +75,7 @@ async function fetched($: EngineInterface, socketPath: string, method: 'GET' | '
   }
 }
 
-/** What `work` gives, if it does so in time; a request has no other end than the engine's own, after half a minute. */
+/** The result of `work` if it comes in time. The engine itself ends a request only after half a minute. */
 async function within<Result>($: EngineInterface, ms: number, work: Promise<Result>): Promise<Result> {
   const waiting = new AbortController()
   const late = $.clock.sleep(ms, { signal: waiting.signal }).then(

@@ -6,12 +6,12 @@ import { sessionSwitch } from './policy'
 import type { Run } from './run'
 import { clean } from './rows'
 
-/** How often a server is started where none answers. */
+/** How often a server is started if none answers. */
 export const START_EVERY_MS = 3 * 60_000
 
 const LASTS_MS = 45_000
 
-/** Start the server where the policy consents: its switch is true, and starting by itself is not switched off. */
+/** Start the server if the policy consents: its switch is true, and automatic starts are not switched off. */
 export async function startServer($: EngineInterface, run: Run): Promise<void> {
   const now = await $.clock.now()
   if (run.isStarting || run.checkout === null || now < run.nextStartAt) return
