@@ -1,4 +1,4 @@
-"""The command `majordomus`: the fast path first, the whole command where that has no answer."""
+"""The command `majordomus`: first the fast path, then the whole command if the fast path has no answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command with the words of this process; the exit code tells how it went."""
+    """Run the command with the arguments of this process. Returns the exit code."""
     words = expand(sys.argv[1:])
     if words[:2] == ["hook", "wake"]:
         from brief.fastpath.waiting import scope_of, wait  # noqa: PLC0415 - nothing else needs it

@@ -1,4 +1,4 @@
-"""What a brief depends on: a cached one is valid while all of it stays as it was."""
+"""Everything that a brief depends on. A cached brief is valid until this changes."""
 
 from __future__ import annotations
 

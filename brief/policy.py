@@ -321,7 +321,7 @@ def _refuse_foreign(candidate: _Candidate) -> None:
 
 
 def _may_exist(path: str) -> bool:
-    """Whether there is a file or a link of that name, even a broken one, or that cannot be told."""
+    """Whether there is a file or link of that name, even a broken one. True if that is unknown."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

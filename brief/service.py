@@ -79,7 +79,7 @@ class _Others(Struct, frozen=True):
 
 
 class _Prepared(NamedTuple):
-    """A request for a brief, and all that tells whether the brief of the last second is still valid."""
+    """A request for a brief, with what decides whether the cached brief is still valid."""
 
     request: RequestContext
     listing: tuple[Checkout, ...] | type[GitError]

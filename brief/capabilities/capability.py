@@ -1,4 +1,4 @@
-"""What every capability declares."""
+"""The declaration of a capability."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ READ_IN_FULL = Strict(f"exit {NOT_ALL_READ} if not everything was read", _not_al
 
 
 class Capability(Struct, frozen=True):
-    """One thing that can be asked or told.
+    """One thing that brief can do.
 
-    A query reads and a command writes. One without words in `cli` is no command of its own. `in_memory` says that only
-    a server can answer; other queries are answered by the command itself where no server does. `strict` is what
-    `--strict` asks of an answer, None where there is no such question. `document` is the shape of a rendered answer where
-    it is JSON.
+    A query reads and a command writes. Without words in `cli` it has no command. `in_memory` says that only a server can
+    answer; without a server, other queries are answered by the command itself. `strict` is what `--strict` demands of an
+    answer, or None. `document` is the shape of a rendered answer if that is JSON.
     """
 
     id: str

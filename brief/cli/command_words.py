@@ -139,7 +139,7 @@ COMMANDS: tuple[Command, ...] = (
         ("wake", "list"),
         "List when each session is woken next, what prevents that, and what was counted",
         (
-            ("--counts", {"action": "store_true", "default": None, "help": "also show the counts of each session: wakes, skips, and what it was told"}),
+            ("--counts", {"action": "store_true", "default": None, "help": "also show the counts of each session: wakes, skips, and briefs read"}),
             ROOT,
             FORMAT,
         ),

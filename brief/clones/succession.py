@@ -1,4 +1,4 @@
-"""What servers of one repository know of each other: a superseded one of its successor, and a new one of those before it."""
+"""The servers of one repository: a superseded one finds its successor, and a new one finds its predecessors."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def peer_uid(connection: socket) -> Reading[int]:
     try:
         uid = _read_peer_uid(connection)
     except OSError as fault:
-        return ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its user cannot be asked for: {fault.strerror}")
+        return ABSENT if fault.errno == errno.ENOTCONN else Unknown(f"its user is unknown: {fault.strerror}")
     return ABSENT if uid == _NO_UID else Known(uid)
 
 

@@ -44,7 +44,7 @@ class ForeignFolderError(NoServerError):
 
 
 STOP_MARK = "stopped"
-"""The file in the state folder by which `serve stop` holds. It names the boot of the machine in which it was made."""
+"""The file in the state folder that keeps commands from starting a server after `serve stop`. It names the boot of the machine in which it was made."""
 
 STOPPED = "the server was stopped by majordomus serve stop; majordomus serve ensure starts it again"
 _MOST_MARK = 200

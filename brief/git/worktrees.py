@@ -65,7 +65,7 @@ def _make_primary(block: dict[str, str], common_dir: str, deadline_s: float) -> 
 
 
 def _separate_root(common_dir: str, deadline_s: float) -> str:
-    """The work tree of a git folder that is not inside it. Git knows it for a submodule, else lists the git folder."""
+    """The work tree of a git folder that lies outside of it, as with a submodule. The git folder if git knows none."""
     try:
         printed = run(["rev-parse", "--show-toplevel"], common_dir, deadline_s=deadline_s)
     except GitError:

@@ -142,7 +142,7 @@ async def add_alert(service: RepositoryService, asked: AddInputs) -> ChangedNoti
 
 
 async def end_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
-    """Set a notice to done, or a recurring one to its next occurrence. The session that waits for a bug-dep is told."""
+    """Set a notice to done, or a recurring one to its next occurrence. Queues the follow-up for a bug-dep."""
 
     def work() -> ChangedNotice:
         request = service.request_context(asked.root, asked.session)
@@ -151,7 +151,9 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedN
         _refuse_held(found, request.query.session)
         if found is not None and found.kind is Kind.BUG_DEP:
             with contextlib.suppress(StoreError, SupersededError):
-                queue_fix_follow_ups(service, request.query)  # so that one that was reopened meanwhile is told again
+                queue_fix_follow_ups(
+                    service, request.query
+                )  # so that a bug-dep that was reopened in between gets another follow-up
         done = set_done(request.notice_folders, asked.slug, service.now(), days)
         if done.was_done and done.fires_on is not None:
             return _describe_change(
@@ -244,7 +246,7 @@ def _way_to_end(notice: Notice) -> str:
 
 
 def _what_follows(service: RepositoryService, notice: Notice, now: datetime, days: ZoneInfo) -> str | None:
-    """What happens to a new notice that is not simply shown: who is told about a bug-dep, or when it will be shown."""
+    """What happens to a new notice that is not simply shown: who gets the follow-up of a bug-dep, or when it will be shown."""
     if notice.kind is Kind.BUG_DEP:
         return f"once it is done, {describe_recipient(service, notice)}"
     verdict = decide_visibility(notice, now, days)
@@ -279,14 +281,14 @@ def _make_fields(asked: AddInputs, checkout: str) -> dict[str, object]:
 
 
 def _queue_late(service: RepositoryService, request: RequestContext, notice: Notice) -> str | None:
-    """Tell the session that waits for a bug-dep, if that was missed when it became done. None if it was told then."""
+    """Queue the follow-up for a bug-dep if that was missed when it became done. None if it was queued then."""
     if notice.kind is not Kind.BUG_DEP or service.board.is_fix_followed_up(fix_key(notice)):
         return None
     return queue_fix_follow_up(service, notice, request.query.checkout)
 
 
 def _queue_before_archiving(service: RepositoryService, request: RequestContext, notice: Notice | None) -> None:
-    """Tell the session that waits for a finished bug-dep before its file is moved. Raises StoreError, SupersededError."""
+    """Queue the follow-up for a finished bug-dep before its file is moved. Raises StoreError, SupersededError."""
     if notice is not None and notice.kind is Kind.BUG_DEP and notice.status is NoticeStatus.DONE:
         queue_fix_follow_ups(service, request.query)
 

@@ -1,4 +1,4 @@
-"""What the inputs of capabilities are made of, and how they are checked."""
+"""The inputs of capabilities: their types and how values are checked."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ from brief.support.daemon_threads import in_thread
 class WakesInputs(Inputs, frozen=True, kw_only=True):
     """The wakes of every open session of the repository."""
 
-    counts: Annotated[
-        bool, Meta(description="also show the counts of each session: wakes, skips, and what it was told")
-    ] = False
+    counts: Annotated[bool, Meta(description="also show the counts of each session: wakes, skips, and briefs read")] = (
+        False
+    )
 
 
 class PauseInputs(SessionInputs, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ def _find_status(
         WakeStatus.OFF: off,
         WakeStatus.PAUSED: "majordomus wake resume ends that",
         WakeStatus.LIMIT: f"{rules.limit} wakes without a prompt from a person; the next prompt resets the count",
-        WakeStatus.STOPPED: "the person pressed Esc; the next prompt of theirs ends that",
+        WakeStatus.STOPPED: "the person pressed Esc; their next prompt ends that",
     }
     return status, reasons[status], due_at(wake_state, rules, service.board.wakes.instant(service.now()))
 

@@ -21,7 +21,7 @@ _MOST = 1_048_576
 
 
 class Migrated(Struct, frozen=True):
-    """What was taken over, the slugs of what had been before, how many items were ticked off, what was not read."""
+    """The notices written, the slugs of those that existed before, the number of items ticked off, and the lines not read."""
 
     added: tuple[Written, ...]
     left: tuple[str, ...]
@@ -30,10 +30,10 @@ class Migrated(Struct, frozen=True):
 
 
 def migrate(folder: str, path: str, source: str, now: datetime, today: date) -> Migrated:
-    """Write every reminder of the list at `path` into the folder that is not there and never was.
+    """Write every reminder of the list at `path` into the folder, unless it is or was there already.
 
-    The notices name the list as `source`. What recurs and has no date is due from `today` on. Raises NotFoundError,
-    DocumentError and NoticeError; what was written by then stays, and is left when it is tried again.
+    The notices name the list as `source`. A recurring reminder without a date is due from `today` on. Raises NotFoundError,
+    DocumentError and NoticeError; the notices written by then stay, and another try skips them.
     """
     reminders = read_reminders(_read_text(path))
     with lock_folder(folder):
@@ -75,6 +75,6 @@ def _make_fields(reminder: Reminder, source: str, today: date) -> Iterator[tuple
 
 
 def _make_body(reminder: Reminder) -> str:
-    """The lines below the item, after the whole of an item that its title cannot hold."""
+    """The lines below the item. They begin with the item's whole text if that is too long for a title."""
     whole = clean(reminder.title) != clean(reminder.title, len(reminder.title))
     return (f"{reminder.title}\n\n" if whole else "") + reminder.body

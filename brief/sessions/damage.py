@@ -40,7 +40,7 @@ def find_change(path: Path) -> tuple[str | None, int | None]:
 
 
 def is_journal_damaged(path: Path) -> bool:
-    """Whether the database cannot be read in full through its journal. Raises StoreError if that cannot be told.
+    """Whether the database cannot be read in full through its journal. Raises StoreError if that is unknown.
 
     A lock of others, a read that fails, or descriptors that have run out prove nothing.
     """

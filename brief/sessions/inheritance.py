@@ -1,4 +1,4 @@
-"""What a session leaves to its successor in the same client. No other module knows the SQL of that."""
+"""What a session leaves to its successor in the same client. Only this module knows the SQL for it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MOST_RECORD = 4_096
 
 _MOST_REASON = 1_000
 _MOST_REASON_BYTES = 3_000
-"""How long a reason may be as JSON escapes it."""
+"""The most bytes of a reason, as escaped in JSON."""
 _MOST_LOSSES = 8
 UNHEARD = "who was here is unknown until they are heard again"
 """Opens the sentence that sessions may be missing."""

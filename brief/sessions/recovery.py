@@ -36,9 +36,9 @@ _UNFINISHED = re.compile(r"\.majordomus\.db\.[a-z0-9_]{8}\.tmp(-wal|-shm|-journa
 
 
 def find_losses(path: Path, now: datetime, noted: LockRecord) -> tuple[Loss, ...]:
-    """What was lost since the last server that had a database at `path`, which has `noted` it. Moves a damaged one aside.
+    """Find what was lost since the last server noted its database at `path`. Moves a damaged database aside.
 
-    All that is kept of one loss has the moment of that loss in its name. Raises StoreError.
+    Everything kept aside after a loss has the moment of the loss in its name. Raises StoreError.
     """
     at = now if noted.loss is None else noted.loss.at
     found = (

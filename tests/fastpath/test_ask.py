@@ -234,7 +234,7 @@ def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: p
 
     told = "the owner of what listens there is unknown: "
     for answered, why in (
-        (fail, "its user cannot be asked for: this system does not say"),
+        (fail, "its user is unknown: this system does not say"),
         (lambda _: 2**32 - 1, "nobody does"),
     ):
         monkeypatch.setattr("brief.fastpath.ask._read_peer_uid", answered)

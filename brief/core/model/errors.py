@@ -41,7 +41,7 @@ class ConflictError(MajordomusError):
 
 
 class RepositoryError(MajordomusError):
-    """There is no usable checkout here: there is none, it is bare, or git refuses it."""
+    """No checkout can be used here: there is none, it is bare, or git refuses it."""
 
     exit_code = USAGE
     http_status = 400
@@ -75,7 +75,7 @@ class StoreError(MajordomusError):
 
 
 class EndingError(MajordomusError):
-    """This server ends: it did nothing of what was asked, and another one can."""
+    """This server is ending and did nothing of the request. The next server can answer it."""
 
     http_status = 503
 

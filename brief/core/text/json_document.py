@@ -10,7 +10,7 @@ from msgspec import Struct
 from brief.core.text.sanitize import printable_json
 
 _PLAIN: Final = bytes(range(0x20, 0x7F))
-"""The characters of ASCII that steer nothing. Without them little is left of a document to look through."""
+"""The ASCII characters that control no terminal. They are removed first, so that little of a document is left to search."""
 
 
 def json_document(model: Struct) -> bytes:

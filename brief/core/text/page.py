@@ -80,7 +80,7 @@ def _head(brief: Brief, *, verbose: bool) -> list[str]:
 
 
 def _policy(brief: Brief) -> list[str]:
-    """Which policy is in force, if it is not obviously none."""
+    """The line that names the policy in force. No line without a policy."""
     policy = brief.policy
     if policy is None or policy.path is None:
         return []
