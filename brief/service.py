@@ -198,10 +198,10 @@ class RepositoryService:
 
     def _pin(self, prepared: _Prepared) -> RequestContext:
         """The request, whose sections read the checkouts and notices that its signature was made from."""
-        request, listing, asked = prepared.request, prepared.listing, prepared.request.notice_folders
+        request, listing, own = prepared.request, prepared.listing, prepared.request.notice_folders
 
         def notices(folders: tuple[str, ...]) -> NoticeSnapshot:
-            return prepared.notices if folders == asked else self.notices.read(folders)
+            return prepared.notices if folders == own else self.notices.read(folders)
 
         context = replace(request.context, notices=notices)
         if isinstance(listing, tuple):

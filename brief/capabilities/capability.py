@@ -24,7 +24,7 @@ class Http(Struct, frozen=True):
 class Strict(Struct, frozen=True):
     """The help of `--strict`, and the function that gives the exit code for an answer."""
 
-    told: str
+    help: str
     exit_code: Callable[[Any], int]
 
 

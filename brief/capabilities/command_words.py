@@ -74,7 +74,7 @@ def _arguments(capability: Capability) -> Iterator[str]:
     yield "ROOT"
     yield _argument("--line", _LINE) if capability.output is Rendered else "FORMAT"
     if capability.strict is not None:
-        yield _argument("--strict", {"action": "store_true", "help": capability.strict.told})
+        yield _argument("--strict", {"action": "store_true", "help": capability.strict.help})
 
 
 def _field(name: str, field: Field, *, is_rendered: bool) -> str:
@@ -87,19 +87,19 @@ def _field(name: str, field: Field, *, is_rendered: bool) -> str:
     choices = field.choices
     is_short = bool(choices) and len("".join(choices)) <= _SHORT
     listed = f" ({', '.join(choices)})" if choices and not is_short else ""
-    told: dict[str, Any] = {"help": f"{field.description}{listed}"}
+    arguments: dict[str, Any] = {"help": f"{field.description}{listed}"}
     if field.is_repeatable:
-        told["action"] = "append"
+        arguments["action"] = "append"
     if kind is int:
-        told["type"] = int
+        arguments["type"] = int
     if choices:
-        told["choices"] = choices
+        arguments["choices"] = choices
     if not is_short:
-        told["metavar"] = _METAVARS.get(name, name.upper())
+        arguments["metavar"] = _METAVARS.get(name, name.upper())
     if is_rendered and name == "format":
-        told["default"] = "text"
-    return _argument(flag, told)
+        arguments["default"] = "text"
+    return _argument(flag, arguments)
 
 
-def _argument(name: str, told: dict[str, Any]) -> str:
-    return source_of((name, told))
+def _argument(name: str, arguments: dict[str, Any]) -> str:
+    return source_of((name, arguments))

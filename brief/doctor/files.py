@@ -72,8 +72,8 @@ def check_trust(here: Located) -> Finding:
     found = read_policy(here.root, here.common_dir)
     if found.is_unread and granted.fault is None:
         return warn("trust", f"what needs trust is unknown: {UNREAD}; {SEE_CHECK}")
-    asked = needs_trust(found.settings, here.root)
-    untrusted = [f"{key} {value}" for key, value in asked if not granted.is_trusted(here.common_dir, key, value)]
+    needed = needs_trust(found.settings, here.root)
+    untrusted = [f"{key} {value}" for key, value in needed if not granted.is_trusted(here.common_dir, key, value)]
     return judge_trust(granted.fault, untrusted)
 
 

@@ -54,15 +54,15 @@ class WorktreeCache:
 
         Raises GitTimeoutError after `patience_s`, or at once if git has already been silent for that long.
         """
-        asked = time.monotonic()
+        asked_at = time.monotonic()
         while True:
             with self._lock:
                 if self._is_unchanged():
                     return self._listing
                 flight = self._flight or self._begin(max(patience_s, self._linger))
-            self._await(flight, patience_s, asked)
+            self._await(flight, patience_s, asked_at)
             # A call that began before this request may have missed the latest change.
-            if flight.begun >= asked or flight.fault is not None:
+            if flight.begun >= asked_at or flight.fault is not None:
                 return self._read_outcome(flight)
 
     def _begin(self, lasts_s: float) -> _Flight:

@@ -122,39 +122,39 @@ class ChangedNotice(Wire, frozen=True):
     detail: str | None = None
 
 
-async def add_alert(service: RepositoryService, asked: AddInputs) -> ChangedNotice:
+async def add_alert(service: RepositoryService, inputs: AddInputs) -> ChangedNotice:
     """Write a new notice into the repository's own folder. A repeated title makes a second notice."""
 
     def work() -> ChangedNotice:
-        _refuse_unfit(asked)
-        request = service.request_context(asked.root, asked.session)
+        _refuse_unfit(inputs)
+        request = service.request_context(inputs.root, inputs.session)
         fields, now, (days, _, _) = (
-            _make_fields(asked, request.query.checkout),
+            _make_fields(inputs, request.query.checkout),
             service.now(),
             find_zone_in_force(request.query.settings),
         )
         if reason := never_shown(preview_notice(fields, now), now, days):
             raise UsageError(reason)
-        made = create_notice(request.notice_folders[0], fields, end_last_line(asked.body), now)
+        made = create_notice(request.notice_folders[0], fields, end_last_line(inputs.body), now)
         return _describe_change("added", made.notice, made.path, _what_follows(service, made.notice, now, days))
 
     return await in_thread(work)
 
 
-async def end_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
+async def end_alert(service: RepositoryService, inputs: NoticeInputs) -> ChangedNotice:
     """Set a notice to done, or a recurring one to its next occurrence. Queues the follow-up for a bug-dep."""
 
     def work() -> ChangedNotice:
-        request = service.request_context(asked.root, asked.session)
+        request = service.request_context(inputs.root, inputs.session)
         days, _, _ = find_zone_in_force(request.query.settings)
-        found = _read_if_possible(find(request.notice_folders, asked.slug))
+        found = _read_if_possible(find(request.notice_folders, inputs.slug))
         _refuse_held(found, request.query.session)
         if found is not None and found.kind is Kind.BUG_DEP:
             with contextlib.suppress(StoreError, SupersededError):
                 queue_fix_follow_ups(
                     service, request.query
                 )  # so that a bug-dep that was reopened in between gets another follow-up
-        done = set_done(request.notice_folders, asked.slug, service.now(), days)
+        done = set_done(request.notice_folders, inputs.slug, service.now(), days)
         if done.was_done and done.fires_on is not None:
             return _describe_change(
                 "was done", done.notice, done.path, f"due again on {done.fires_on}; nothing was changed"
@@ -172,13 +172,13 @@ async def end_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedN
     return await in_thread(work)
 
 
-async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
+async def acknowledge_alert(service: RepositoryService, inputs: NoticeInputs) -> ChangedNotice:
     """Note that a session has read a courtesy or an alert, so that only other sessions are still shown it."""
 
     def work() -> ChangedNotice:
-        request = service.request_context(asked.root, asked.session)
+        request = service.request_context(inputs.root, inputs.session)
         session = find_meant(service.context, request.query)
-        found = find(request.notice_folders, asked.slug)
+        found = find(request.notice_folders, inputs.slug)
         _, notice = read_content(found.file)
         if not may_be_acknowledged(notice):
             due = ", due by a day" if notice.kind is Kind.ALERT else ""
@@ -193,21 +193,21 @@ async def acknowledge_alert(service: RepositoryService, asked: NoticeInputs) -> 
     return await in_thread(work)
 
 
-async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> ChangedNotice:
+async def archive_alert(service: RepositoryService, inputs: NoticeInputs) -> ChangedNotice:
     """Move a notice to the archive, whatever its dates say, or a file that cannot be read as one."""
 
     def work() -> ChangedNotice:
-        request = service.request_context(asked.root, asked.session)
-        found = find(request.notice_folders, asked.slug)
+        request = service.request_context(inputs.root, inputs.session)
+        found = find(request.notice_folders, inputs.slug)
         if reason := why_not_archivable(found.folder, even_tracked=request.query.settings.alerts.archive_tracked):
-            raise ConflictError(f"{clean(asked.slug)} stays: {reason}")
+            raise ConflictError(f"{clean(inputs.slug)} stays: {reason}")
         with lock_folder(found.folder):
             notice = _read_if_possible(found)
             _refuse_held(notice, request.query.session)
             _queue_before_archiving(service, request, notice)
             path = move(found.folder, found.file.path)
         if path is None:
-            raise NotFoundError(f"{clean(asked.slug)} no longer exists: it was archived or removed meanwhile")
+            raise NotFoundError(f"{clean(inputs.slug)} no longer exists: it was archived or removed meanwhile")
         if notice is None:
             return ChangedNotice(did="archived", slug=found.file.slug, kind=None, title=None, path=to_wire(path))
         return _describe_change("archived", notice, path)
@@ -215,17 +215,17 @@ async def archive_alert(service: RepositoryService, asked: NoticeInputs) -> Chan
     return await in_thread(work)
 
 
-def _refuse_unfit(asked: AddInputs) -> None:
+def _refuse_unfit(inputs: AddInputs) -> None:
     """Raise UsageError for a notice that could be written, but would not be read as it is meant."""
-    if asked.kind is Kind.LOCK:
+    if inputs.kind is Kind.LOCK:
         raise UsageError("kind lock is placed with majordomus lock place COMPONENT, which lets only one hold it")
-    if asked.kind is Kind.BUG_DEP and not (asked.component and asked.ticket):
+    if inputs.kind is Kind.BUG_DEP and not (inputs.component and inputs.ticket):
         raise UsageError("kind bug-dep needs --component and --ticket: what waits, and for what")
-    if not clean(asked.title):
+    if not clean(inputs.title):
         raise UsageError("title: a notice needs one; say in a line what the others have to know")
-    if broken := find_fault(asked.applies_when):
+    if broken := find_fault(inputs.applies_when):
         raise UsageError(
-            f"applies_when: {clean(asked.applies_when or '', 80)} cannot be used: {broken}; correct it, or leave it out"
+            f"applies_when: {clean(inputs.applies_when or '', 80)} cannot be used: {broken}; correct it, or leave it out"
         )
 
 
@@ -267,16 +267,16 @@ def _read_if_possible(found: Found) -> Notice | None:
 _SPELLED = ("severity", "expires", "fires_on", "recurring", "audience", "component", "applies_when", "ticket")
 
 
-def _make_fields(asked: AddInputs, checkout: str) -> dict[str, object]:
+def _make_fields(inputs: AddInputs, checkout: str) -> dict[str, object]:
     """The front matter, in the order in which a person would write it. Fields that are None are left out later."""
-    waits = asked.kind is Kind.BUG_DEP
+    waits = inputs.kind is Kind.BUG_DEP
     return {
-        "kind": str(asked.kind),
-        "priority": BUG_DEP_PRIORITY if waits and asked.priority is None else asked.priority,
-        **{name: str(value) for name in _SPELLED if (value := getattr(asked, name)) is not None},
-        "session_id": asked.session,
+        "kind": str(inputs.kind),
+        "priority": BUG_DEP_PRIORITY if waits and inputs.priority is None else inputs.priority,
+        **{name: str(value) for name in _SPELLED if (value := getattr(inputs, name)) is not None},
+        "session_id": inputs.session,
         CHECKOUT_FIELD: checkout if waits else None,
-        "title": asked.title,
+        "title": inputs.title,
     }
 
 

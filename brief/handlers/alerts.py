@@ -82,30 +82,30 @@ class NoticeInFull(Wire, frozen=True):
     body: str
 
 
-async def list_alerts(service: RepositoryService, asked: ListInputs) -> AlertsSection:
+async def list_alerts(service: RepositoryService, inputs: ListInputs) -> AlertsSection:
     """List the notices that concern the caller. Those for the owner alone are listed only on request."""
 
     def work() -> AlertsSection:
-        query = request_for(service, asked).query
+        query = request_for(service, inputs).query
         return compose_alerts(
-            service.context, query, read_visibility(service.context, query), _visible_audiences(owner=asked.owner)
+            service.context, query, read_visibility(service.context, query), _visible_audiences(owner=inputs.owner)
         )
 
     return await in_thread(work)
 
 
-async def list_reminders(service: RepositoryService, asked: RemindersInputs) -> AlertsSection:
+async def list_reminders(service: RepositoryService, inputs: RemindersInputs) -> AlertsSection:
     """List the reminders and everything else that is due, and what is still to come."""
 
     def work() -> AlertsSection:
-        query = request_for(service, asked).query
+        query = request_for(service, inputs).query
         found = read_visibility(service.context, query)
         due = tuple(one for one in found.shown if one.fired or one.notice.kind is Kind.REMINDER)
         of_days = replace(found, shown=due)
         section = compose_alerts(
-            service.context, query, of_days, _visible_audiences(owner=asked.owner), with_upcoming=True
+            service.context, query, of_days, _visible_audiences(owner=inputs.owner), with_upcoming=True
         )
-        left_out = "" if asked.owner else f"; {OWNERS_LEFT_OUT}"
+        left_out = "" if inputs.owner else f"; {OWNERS_LEFT_OUT}"
         return section.replace(headline=f"{section.headline}{left_out}")
 
     return await in_thread(work)
@@ -115,41 +115,41 @@ def _visible_audiences(*, owner: bool) -> tuple[Audience, ...]:
     return tuple(Audience) if owner else (Audience.ALL,)
 
 
-async def show_alert(service: RepositoryService, asked: ShowInputs) -> NoticeInFull:
+async def show_alert(service: RepositoryService, inputs: ShowInputs) -> NoticeInFull:
     """Show one notice in full, even if it is hidden at present, with the reason."""
 
     def work() -> NoticeInFull:
-        verdict = _find_verdict(service, asked)
-        if verdict.notice.audience is Audience.OWNER and not asked.owner:
-            raise UsageError(f"{clean(asked.slug)} is for the owner alone; in a shell of your own, add --owner")
+        verdict = _find_verdict(service, inputs)
+        if verdict.notice.audience is Audience.OWNER and not inputs.owner:
+            raise UsageError(f"{clean(inputs.slug)} is for the owner alone; in a shell of your own, add --owner")
         return _in_full(verdict)
 
     return await in_thread(work)
 
 
-def request_for(service: RepositoryService, asked: AlertsInputs) -> RequestContext:
+def request_for(service: RepositoryService, inputs: AlertsInputs) -> RequestContext:
     """The context of the request, with the named component as its focus."""
-    request = service.request_context(asked.root, asked.session)
-    return replace(request, query=replace(request.query, component=asked.component))
+    request = service.request_context(inputs.root, inputs.session)
+    return replace(request, query=replace(request.query, component=inputs.component))
 
 
-def _find_verdict(service: RepositoryService, asked: ShowInputs) -> Verdict:
-    found = read_visibility(service.context, request_for(service, asked).query)
+def _find_verdict(service: RepositoryService, inputs: ShowInputs) -> Verdict:
+    found = read_visibility(service.context, request_for(service, inputs).query)
     verdicts: tuple[Verdict, ...] = (*found.shown, *found.hidden, *found.expired)
-    slugs = (one.notice.slug for one in verdicts if asked.owner or one.notice.audience is not Audience.OWNER)
-    slug = whole_name(asked.slug, slugs, LEAST_LETTERS, "notices")
+    slugs = (one.notice.slug for one in verdicts if inputs.owner or one.notice.audience is not Audience.OWNER)
+    slug = whole_name(inputs.slug, slugs, LEAST_LETTERS, "notices")
     named = [verdict for verdict in verdicts if verdict.notice.slug == slug]
     if len(named) > 1:
         raise UsageError(
-            f"{len(named)} notices in different folders are called {clean(asked.slug)}; rename one of them"
+            f"{len(named)} notices in different folders are called {clean(inputs.slug)}; rename one of them"
         )
-    return named[0] if named else _find_by_name(service, asked)
+    return named[0] if named else _find_by_name(service, inputs)
 
 
-def _find_by_name(service: RepositoryService, asked: ShowInputs) -> Verdict:
+def _find_by_name(service: RepositoryService, inputs: ShowInputs) -> Verdict:
     """Find a notice by its name, if a folder holds more files than a brief reads. Raises like `find`."""
-    request = request_for(service, asked)
-    _, notice = read_content(find(request.notice_folders, asked.slug).file)
+    request = request_for(service, inputs)
+    _, notice = read_content(find(request.notice_folders, inputs.slug).file)
     return decide_visibility(
         notice, service.now(), find_zone_in_force(request.query.settings)[0], lock_owners(service.context)(notice)
     )

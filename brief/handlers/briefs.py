@@ -59,34 +59,34 @@ class BriefInputs(SessionInputs, frozen=True, kw_only=True):
     local: Annotated[bool, Meta(description="answer from this server alone and ask no other")] = False
 
 
-async def brief_session(service: RepositoryService, asked: BriefInputs) -> Rendered:
+async def brief_session(service: RepositoryService, inputs: BriefInputs) -> Rendered:
     """Compose a brief, or take it from the cache, and render it. Callers within the same second share the rendering."""
-    await service.turns.settle(asked.session)
-    kept = await service.brief(asked.root, asked.session, local=asked.local)
-    form = (asked.format, asked.section, asked.budget, asked.width, asked.verbose)
-    body = kept.render(form, lambda: _render(kept.value, asked))
-    session = asked.session
-    if session is not None and asked.format != "line" and service.context.sessions.follow_ups(session):
-        shown = "\n".join(_row_texts(_choose_sections(kept.value, asked)))
+    await service.turns.settle(inputs.session)
+    kept = await service.brief(inputs.root, inputs.session, local=inputs.local)
+    form = (inputs.format, inputs.section, inputs.budget, inputs.width, inputs.verbose)
+    body = kept.render(form, lambda: _render(kept.value, inputs))
+    session = inputs.session
+    if session is not None and inputs.format != "line" and service.context.sessions.follow_ups(session):
+        shown = "\n".join(_row_texts(_choose_sections(kept.value, inputs)))
         async with service.turns.turn(session) as notes:
             notes.append(lambda: run_aside(in_thread(lambda: service.mark_delivered(session, shown))))
-    media = _MEDIA.get(asked.format, "text/plain; charset=utf-8")
+    media = _MEDIA.get(inputs.format, "text/plain; charset=utf-8")
     return Rendered(body=body, media_type=media, in_full=kept.value.fully_read)
 
 
-def _render(brief: Brief, asked: BriefInputs) -> bytes:
-    if asked.format == "line":
-        return f"{_render_line(brief, asked.width)}\n".encode("utf-8", "backslashreplace")
-    return _render_form(_choose_sections(brief, asked), asked)
+def _render(brief: Brief, inputs: BriefInputs) -> bytes:
+    if inputs.format == "line":
+        return f"{_render_line(brief, inputs.width)}\n".encode("utf-8", "backslashreplace")
+    return _render_form(_choose_sections(brief, inputs), inputs)
 
 
-def _choose_sections(brief: Brief, asked: BriefInputs) -> Brief:
+def _choose_sections(brief: Brief, inputs: BriefInputs) -> Brief:
     """The part of the brief that is shown: the chosen sections, within the budget."""
-    chosen = narrow_to(_for_page(brief, asked), asked.section)
+    chosen = narrow_to(_for_page(brief, inputs), inputs.section)
     return (
         chosen
-        if asked.budget is None
-        else fit_budget(chosen, asked.budget, lambda some: _render_form(some, asked).decode())
+        if inputs.budget is None
+        else fit_budget(chosen, inputs.budget, lambda some: _render_form(some, inputs).decode())
     )
 
 
@@ -94,10 +94,10 @@ def _row_texts(brief: Brief) -> list[str]:
     return [row.text for section in brief.sections for row in section.rows]
 
 
-def _for_page(brief: Brief, asked: BriefInputs) -> Brief:
+def _for_page(brief: Brief, inputs: BriefInputs) -> Brief:
     """The brief with a line that fits the page. This comes first, since the line needs every section in full."""
-    fits = asked.format != "text" or asked.width is None
-    return brief if fits else brief.replace(line=_render_line(brief, asked.width))
+    fits = inputs.format != "text" or inputs.width is None
+    return brief if fits else brief.replace(line=_render_line(brief, inputs.width))
 
 
 def _render_line(brief: Brief, columns: int | None) -> str:
@@ -110,13 +110,13 @@ def _render_line(brief: Brief, columns: int | None) -> str:
     )
 
 
-def _render_form(brief: Brief, asked: BriefInputs) -> bytes:
-    if asked.format == "json":
+def _render_form(brief: Brief, inputs: BriefInputs) -> bytes:
+    if inputs.format == "json":
         return json_document(brief)
-    if asked.format == "prompt":
+    if inputs.format == "prompt":
         text = render_prompt(brief)
     else:
-        text = render_page(brief, asked.width, sections=asked.section, verbose=asked.verbose)
+        text = render_page(brief, inputs.width, sections=inputs.section, verbose=inputs.verbose)
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -65,14 +65,14 @@ class Released(Wire, frozen=True):
     released: tuple[Claim, ...]
 
 
-async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announced:
+async def announce(service: RepositoryService, inputs: AnnounceInputs) -> Announced:
     """Claim paths, and find the claims and tasks of other episodes that overlap with them."""
 
     def work() -> Announced:
-        request = service.request_context(asked.root, asked.session)
+        request = service.request_context(inputs.root, inputs.session)
         meant = find_meant(service.context, request.query)
-        scope = tuple(_make_relative(path, request.here.root) for path in asked.scope)
-        claim, released = service.board.announce(meant, asked.name, asked.intent, scope, service.now())
+        scope = tuple(_make_relative(path, request.here.root) for path in inputs.scope)
+        claim, released = service.board.announce(meant, inputs.name, inputs.intent, scope, service.now())
         service.board.hear(meant, service.now())
         met = find_overlaps(
             claim.scope,
@@ -85,12 +85,12 @@ async def announce(service: RepositoryService, asked: AnnounceInputs) -> Announc
     return await in_thread(work)
 
 
-async def release(service: RepositoryService, asked: ReleaseInputs) -> Released:
+async def release(service: RepositoryService, inputs: ReleaseInputs) -> Released:
     """Release one claim, or all claims of the episode."""
 
     def work() -> Released:
-        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
-        released = service.board.release(meant, asked.name)
+        meant = find_meant(service.context, service.request_context(inputs.root, inputs.session).query)
+        released = service.board.release(meant, inputs.name)
         service.board.hear(meant, service.now())
         return Released(released=released)
 

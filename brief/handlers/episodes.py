@@ -100,36 +100,36 @@ class Episodes(Wire, frozen=True):
         return self.reason is None
 
 
-async def open_episode(service: RepositoryService, asked: OpenInputs) -> OneEpisode:
+async def open_episode(service: RepositoryService, inputs: OpenInputs) -> OneEpisode:
     """Open an episode in the checkout. Without an id it gets a new UUID. Raises UsageError if its process does not exist."""
-    if asked.pid is not None and has_no_process(asked.pid):
+    if inputs.pid is not None and has_no_process(inputs.pid):
         raise UsageError(
-            f"pid {asked.pid}: no process has this number where the server runs; give that of one that runs there, or "
+            f"pid {inputs.pid}: no process has this number where the server runs; give that of one that runs there, or "
             "leave out --pid, and the episode stays open until it is closed or not heard for seven days"
         )
-    return await in_thread(lambda: open_in_checkout(service, service.request_context(asked.root), asked))
+    return await in_thread(lambda: open_in_checkout(service, service.request_context(inputs.root), inputs))
 
 
 def open_in_checkout(
-    service: RepositoryService, request: RequestContext, asked: OpenInputs, *, takes_over: bool = False
+    service: RepositoryService, request: RequestContext, inputs: OpenInputs, *, takes_over: bool = False
 ) -> OneEpisode:
     """Open an episode in the checkout of the request. Blocks on the database.
 
     A new session continues what another one left in the same client. `takes_over` means that the client said so.
     """
-    session = str(uuid.uuid4()) if asked.session is None else asked.session
-    process = find_process(asked.pid) if asked.pid is not None else None
-    recorded = None if asked.session is None else service.board.find_episode(session)
+    session = str(uuid.uuid4()) if inputs.session is None else inputs.session
+    process = find_process(inputs.pid) if inputs.pid is not None else None
+    recorded = None if inputs.session is None else service.board.find_episode(session)
     before = None
-    if takes_over or (asked.session is not None and recorded is None):
+    if takes_over or (inputs.session is not None and recorded is None):
         before = find_predecessor(service, session, process, takes_over=takes_over)
     known = service.board.open(
         session,
-        provider=recorded.provider if recorded and asked.provider == UNKNOWN_PROVIDER else asked.provider,
+        provider=recorded.provider if recorded and inputs.provider == UNKNOWN_PROVIDER else inputs.provider,
         checkout=request.query.checkout,
         branch=request.repository.branch,
         process=process,
-        state=asked.state,
+        state=inputs.state,
         now=service.now(),
         goes_on_from=before,
     )
@@ -138,25 +138,25 @@ def open_in_checkout(
     return OneEpisode(episode=known.episode)
 
 
-async def close_episode(service: RepositoryService, asked: CloseInputs) -> OneEpisode:
+async def close_episode(service: RepositoryService, inputs: CloseInputs) -> OneEpisode:
     """Close an episode."""
 
     def work() -> OneEpisode:
-        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
-        reason, now = clean(asked.reason), service.now()
-        if asked.pid is None:
+        meant = find_meant(service.context, service.request_context(inputs.root, inputs.session).query)
+        reason, now = clean(inputs.reason), service.now()
+        if inputs.pid is None:
             return OneEpisode(episode=service.board.close(meant, reason, now))
-        return OneEpisode(episode=leave(service.board, meant, asked.pid, reason, now))
+        return OneEpisode(episode=leave(service.board, meant, inputs.pid, reason, now))
 
     return await in_thread(work)
 
 
-async def list_episodes(service: RepositoryService, asked: ListInputs) -> Episodes:
+async def list_episodes(service: RepositoryService, inputs: ListInputs) -> Episodes:
     """List the episodes of every checkout of the repository."""
 
     def work() -> Episodes:
-        service.request_context(asked.root)
-        closed = service.board.closed_episodes(MOST_CLOSED) if asked.closed else ()
+        service.request_context(inputs.root)
+        closed = service.board.closed_episodes(MOST_CLOSED) if inputs.closed else ()
         reason = service.board.loss() or service.board.missing()
         return Episodes(at=service.now(), open=service.board.open_episodes(), closed=closed, reason=reason)
 

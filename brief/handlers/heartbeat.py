@@ -124,22 +124,22 @@ class AttachedContext(Wire, frozen=True):
 # ---------------------------------------------------------------- heartbeat
 
 
-async def answer_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> HeartbeatAnswer:
+async def answer_heartbeat(service: RepositoryService, inputs: HeartbeatInputs) -> HeartbeatAnswer:
     """Note the state of the session, and answer with its line and a prompt to submit, if one waits."""
-    here, is_owner = await in_thread(lambda: _note_heartbeat(service, asked))
-    rules, reason = rules_for(service, here, asked.session)
-    sections = await service.sections_for_line(here, asked.session)
+    here, is_owner = await in_thread(lambda: _note_heartbeat(service, inputs))
+    rules, reason = rules_for(service, here, inputs.session)
+    sections = await service.sections_for_line(here, inputs.session)
     # This comes last, since a failure after it would lose the prompt.
     if is_owner:
-        wake_state, prompt = await hand_out_prompt(service, here, rules, EpisodeState(asked.state), draft=asked.draft)
+        wake_state, prompt = await hand_out_prompt(service, here, rules, EpisodeState(inputs.state), draft=inputs.draft)
     else:
-        wake_state, prompt = await _wake_state(service, asked), None
+        wake_state, prompt = await _wake_state(service, inputs), None
     now = service.now()
     return HeartbeatAnswer(
         at=now,
-        line=compose_line(sections, now, asked.width, head_unread=here.repository.head_unread),
+        line=compose_line(sections, now, inputs.width, head_unread=here.repository.head_unread),
         prompt=prompt,
-        next_heartbeat_seconds=_next_heartbeat(service, asked, wake_state),
+        next_heartbeat_seconds=_next_heartbeat(service, inputs, wake_state),
         interval_minutes=here.query.settings.session.brief_interval_minutes,
         switch="on" if rules.on else "off",
         reason=reason,
@@ -153,11 +153,11 @@ def heartbeat_text(answer: HeartbeatAnswer) -> str:
     return f"{answer.line}\n"
 
 
-def _note_heartbeat(service: RepositoryService, asked: HeartbeatInputs) -> tuple[RequestContext, bool]:
+def _note_heartbeat(service: RepositoryService, inputs: HeartbeatInputs) -> tuple[RequestContext, bool]:
     """Note the heartbeat and the scope of the mod: its place decides, and its own claim can only make that stricter."""
-    here, is_owner = _note_session(service, asked, EpisodeState(asked.state))
-    scope = scope_of_mod(asked.scope, client_folder(), _checkout_roots(here))
-    service.activity.note_channel(asked.session, scope, draft=asked.draft)
+    here, is_owner = _note_session(service, inputs, EpisodeState(inputs.state))
+    scope = scope_of_mod(inputs.scope, client_folder(), _checkout_roots(here))
+    service.activity.note_channel(inputs.session, scope, draft=inputs.draft)
     return here, is_owner
 
 
@@ -174,56 +174,58 @@ def _checkout_roots(here: RequestContext) -> Iterator[str]:
 
 
 def _note_session(
-    service: RepositoryService, asked: ClientInputs, state: EpisodeState, *, hurried: bool = False
+    service: RepositoryService, inputs: ClientInputs, state: EpisodeState, *, hurried: bool = False
 ) -> tuple[RequestContext, bool]:
     """Note that a mod serves the session, and the session's state. An unknown or closed session is opened.
 
     Returns the context of the request, and False if another client owns the session: then its record stays unchanged.
     """
-    here = service.request_context(asked.root, asked.session, hurried=hurried)
+    here = service.request_context(inputs.root, inputs.session, hurried=hurried)
     now, checkout = service.now(), here.query.checkout
-    service.activity.note_served(check_id(asked.session), now)
-    if asked.pid is not None and not note_client(service.board, asked.session, asked.pid, checkout, now):
+    service.activity.note_served(check_id(inputs.session), now)
+    if inputs.pid is not None and not note_client(service.board, inputs.session, inputs.pid, checkout, now):
         return here, False
-    known = service.board.find_open(asked.session)
+    known = service.board.find_open(inputs.session)
     episode = None if known is None else known.episode
-    if episode is None or _has_changed(episode, asked, state, checkout):
-        said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=state, pid=asked.pid)
+    if episode is None or _has_changed(episode, inputs, state, checkout):
+        said = OpenInputs(
+            root=inputs.root, session=inputs.session, provider=inputs.provider, state=state, pid=inputs.pid
+        )
         # A mod serves one session at a time, so an unknown session took the place of another.
-        open_in_checkout(service, here, said, takes_over=service.board.find_episode(asked.session) is None)
+        open_in_checkout(service, here, said, takes_over=service.board.find_episode(inputs.session) is None)
     return here, True
 
 
-def _has_changed(episode: Episode, asked: ClientInputs, state: EpisodeState, checkout: str) -> bool:
+def _has_changed(episode: Episode, inputs: ClientInputs, state: EpisodeState, checkout: str) -> bool:
     """Whether a client reports something about its episode that differs from the record."""
-    names_process = asked.pid is not None and episode.process is None
+    names_process = inputs.pid is not None and episode.process is None
     moved = (episode.state, episode.checkout) != (state, checkout)
-    return moved or names_process or is_of_another(episode, asked.pid)
+    return moved or names_process or is_of_another(episode, inputs.pid)
 
 
-async def _wake_state(service: RepositoryService, asked: HeartbeatInputs) -> WakeState:
-    return (await in_thread(lambda: service.board.wakes.change(asked.session, service.now(), change_nothing)))[0]
+async def _wake_state(service: RepositoryService, inputs: HeartbeatInputs) -> WakeState:
+    return (await in_thread(lambda: service.board.wakes.change(inputs.session, service.now(), change_nothing)))[0]
 
 
-def _next_heartbeat(service: RepositoryService, asked: HeartbeatInputs, wake_state: WakeState) -> float:
+def _next_heartbeat(service: RepositoryService, inputs: HeartbeatInputs, wake_state: WakeState) -> float:
     """Seconds until the next heartbeat: fewer while the session waits for a person, or something waits for it."""
-    is_owed = wake_state.prompt is not None or bool(service.board.follow_ups(asked.session))
-    return one_minute().total_seconds() / (2 if is_owed or asked.state == "waiting" else 1)
+    is_owed = wake_state.prompt is not None or bool(service.board.follow_ups(inputs.session))
+    return one_minute().total_seconds() / (2 if is_owed or inputs.state == "waiting" else 1)
 
 
 # ---------------------------------------------------------------- outcomes
 
 
-async def record_prompt_outcome(service: RepositoryService, asked: OutcomeInputs) -> RecordedOutcome:
+async def record_prompt_outcome(service: RepositoryService, inputs: OutcomeInputs) -> RecordedOutcome:
     """Record the outcome of a prompt. Only this decides whether it was delivered."""
 
     def work() -> RecordedOutcome:
-        service.request_context(asked.root)
-        service.activity.note_served(asked.session, service.now())
-        after, entries = report_outcome(service, asked.session, asked.prompt, asked.outcome)
-        if entries and asked.outcome == "failed":
+        service.request_context(inputs.root)
+        service.activity.note_served(inputs.session, service.now())
+        after, entries = report_outcome(service, inputs.session, inputs.prompt, inputs.outcome)
+        if entries and inputs.outcome == "failed":
             log.warning(
-                "a wake failed", extra={"episode": asked.session, "reason": clean(asked.reason or "none given")}
+                "a wake failed", extra={"episode": inputs.session, "reason": clean(inputs.reason or "none given")}
             )
         return RecordedOutcome(
             recorded=bool(entries), waiting=after.prompt is not None and after.prompt.offered is None
@@ -242,11 +244,11 @@ def recorded_text(answer: RecordedOutcome) -> str:
 # ---------------------------------------------------------------- a prompt
 
 
-async def attach_context(service: RepositoryService, asked: PromptInputs) -> AttachedContext:
+async def attach_context(service: RepositoryService, inputs: PromptInputs) -> AttachedContext:
     """Compose the context of a prompt: always the alerts, and the brief with a session's first and once an interval."""
-    await service.turns.settle(asked.session)
-    here, _ = await in_thread(lambda: _note_session(service, asked, EpisodeState.BUSY, hurried=True))
-    if asked.human and await in_thread(lambda: note_person_prompt(service, here)):
+    await service.turns.settle(inputs.session)
+    here, _ = await in_thread(lambda: _note_session(service, inputs, EpisodeState.BUSY, hurried=True))
+    if inputs.human and await in_thread(lambda: note_person_prompt(service, here)):
         context = (await compose_brief_context(service, here, "mod", prompt_text)).context
         return AttachedContext(context=context, carries="brief", bytes=len(context.encode()))
     context = await compose_alerts_context(service, here, "mod")

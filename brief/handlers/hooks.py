@@ -64,17 +64,17 @@ class HookAnswer(Wire, frozen=True):
     context: str
 
 
-async def report_event(service: RepositoryService, asked: HookInputs) -> HookAnswer:
+async def report_event(service: RepositoryService, inputs: HookInputs) -> HookAnswer:
     """Note an event of a session, and compose the text that it must read."""
-    await service.turns.settle(asked.session)
-    request = await in_thread(lambda: service.request_context(asked.root, asked.session, hurried=True))
-    if asked.session is not None and service.context.absence is None:
-        await run_aside(_note_event(service, request, asked, asked.session))
-    if asked.event in ("stop", "session-end") or _is_served_by_mod(service, asked):
+    await service.turns.settle(inputs.session)
+    request = await in_thread(lambda: service.request_context(inputs.root, inputs.session, hurried=True))
+    if inputs.session is not None and service.context.absence is None:
+        await run_aside(_note_event(service, request, inputs, inputs.session))
+    if inputs.event in ("stop", "session-end") or _is_served_by_mod(service, inputs):
         return HookAnswer(context="")
-    context = await _compose_context(service, request, asked)
-    if asked.channel == "mod" and asked.session is not None:
-        service.activity.note_served(asked.session, service.now())
+    context = await _compose_context(service, request, inputs)
+    if inputs.channel == "mod" and inputs.session is not None:
+        service.activity.note_served(inputs.session, service.now())
     return HookAnswer(context=context)
 
 
@@ -86,32 +86,34 @@ def hook_text(answer: HookAnswer) -> str:
 # ---------------------------------------------------------------- the episode
 
 
-async def _note_event(service: RepositoryService, request: RequestContext, asked: HookInputs, session: str) -> None:
+async def _note_event(service: RepositoryService, request: RequestContext, inputs: HookInputs, session: str) -> None:
     before = next((one.episode for one in service.board.open_episodes() if one.episode.id == session), None)
-    if asked.event == "session-end":
+    if inputs.event == "session-end":
         if before is not None:
-            reason = clean(f"its client ended it: {asked.reason or 'no reason given'}")
-            await in_thread(lambda: leave(service.board, session, asked.pid, reason, service.now()))
-    elif asked.event != "stop" or before is not None:
-        await in_thread(lambda: _note_state(service, request, asked, before))
+            reason = clean(f"its client ended it: {inputs.reason or 'no reason given'}")
+            await in_thread(lambda: leave(service.board, session, inputs.pid, reason, service.now()))
+    elif inputs.event != "stop" or before is not None:
+        await in_thread(lambda: _note_state(service, request, inputs, before))
 
 
-def _note_state(service: RepositoryService, request: RequestContext, asked: HookInputs, before: Episode | None) -> None:
+def _note_state(
+    service: RepositoryService, request: RequestContext, inputs: HookInputs, before: Episode | None
+) -> None:
     """Note the state of the session, unless another client owns it."""
-    session, now = check_id(asked.session or ""), service.now()
-    if asked.pid is not None and not note_client(service.board, session, asked.pid, request.query.checkout, now):
+    session, now = check_id(inputs.session or ""), service.now()
+    if inputs.pid is not None and not note_client(service.board, session, inputs.pid, request.query.checkout, now):
         return
-    known = before.provider if before and asked.provider == "unknown" else asked.provider
-    state = _state_after(asked, before)
-    said = OpenInputs(root=asked.root, session=session, provider=known, state=state, pid=asked.pid)
-    open_in_checkout(service, request, said, takes_over=asked.source == "clear")
+    known = before.provider if before and inputs.provider == "unknown" else inputs.provider
+    state = _state_after(inputs, before)
+    said = OpenInputs(root=inputs.root, session=session, provider=known, state=state, pid=inputs.pid)
+    open_in_checkout(service, request, said, takes_over=inputs.source == "clear")
 
 
-def _state_after(asked: HookInputs, before: Episode | None) -> EpisodeState:
+def _state_after(inputs: HookInputs, before: Episode | None) -> EpisodeState:
     """The state after the event. Compacting happens during a turn, so it changes nothing."""
-    if asked.event == "user-prompt-submit":
+    if inputs.event == "user-prompt-submit":
         return EpisodeState.BUSY
-    if asked.source == "compact" and before is not None:
+    if inputs.source == "compact" and before is not None:
         return before.state
     return EpisodeState.IDLE
 
@@ -119,39 +121,39 @@ def _state_after(asked: HookInputs, before: Episode | None) -> EpisodeState:
 # ---------------------------------------------------------------- the text
 
 
-def _is_served_by_mod(service: RepositoryService, asked: HookInputs) -> bool:
+def _is_served_by_mod(service: RepositoryService, inputs: HookInputs) -> bool:
     """Whether a settings hook asks for a session that the mod of the same client has just served."""
     return (
-        asked.channel == "hook"
-        and asked.session is not None
-        and service.activity.is_served(asked.session, service.now())
+        inputs.channel == "hook"
+        and inputs.session is not None
+        and service.activity.is_served(inputs.session, service.now())
     )
 
 
-async def _compose_context(service: RepositoryService, request: RequestContext, asked: HookInputs) -> str:
-    if asked.event == "session-start":
+async def _compose_context(service: RepositoryService, request: RequestContext, inputs: HookInputs) -> str:
+    if inputs.event == "session-start":
         text = partial(start_text, is_woken=await is_woken(service, request))
-        return (await compose_brief_context(service, request, asked.channel, text)).context
-    if asked.session is not None and service.context.absence is None:
-        return await _compose_prompt_context(service, request, asked, asked.session)
-    return await compose_alerts_context(service, request, asked.channel)
+        return (await compose_brief_context(service, request, inputs.channel, text)).context
+    if inputs.session is not None and service.context.absence is None:
+        return await _compose_prompt_context(service, request, inputs, inputs.session)
+    return await compose_alerts_context(service, request, inputs.channel)
 
 
 async def _compose_prompt_context(
-    service: RepositoryService, request: RequestContext, asked: HookInputs, session: str
+    service: RepositoryService, request: RequestContext, inputs: HookInputs, session: str
 ) -> str:
     """Compose the context of a prompt: none for a wake, and the brief with a person's prompt if it is due.
 
     A prompt that merely starts like a wake while none is outstanding is a quotation; it is treated as ordinary.
     """
-    if asked.speaker == "wake":
+    if inputs.speaker == "wake":
         change = await run_aside(in_thread(lambda: report_outcome(service, session, None, "submitted")))
         if change is None or change[1]:
             return ""
     if (
-        asked.speaker == "person"
+        inputs.speaker == "person"
         and await run_aside(in_thread(lambda: note_person_prompt(service, request)))
         and rules_of(request).on
     ):
-        return (await compose_brief_context(service, request, asked.channel, prompt_text)).context
-    return await compose_alerts_context(service, request, asked.channel)
+        return (await compose_brief_context(service, request, inputs.channel, prompt_text)).context
+    return await compose_alerts_context(service, request, inputs.channel)

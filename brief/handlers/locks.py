@@ -113,20 +113,20 @@ class OneLock(Wire, frozen=True):
     unread: tuple[str, ...] = ()
 
 
-async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
+async def place_lock(service: RepositoryService, inputs: PlaceInputs) -> OneLock:
     """Place a lock. Of several callers at the same time one gets it, and the others learn who holds it."""
 
     def work() -> OneLock:
-        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
+        request, owner = service.request_context(inputs.root, inputs.session), lock_owners(service.context)
         days, _, _ = find_zone_in_force(request.query.settings)
         is_in_force = _make_held_test(service, request, owner)
         own = own_episode(service.context, request.query)
-        session = asked.session or (own.episode.id if own is not None else "")
-        placed = take_lock(request.notice_folders, _make_request(asked, session), service.now(), is_in_force, days)
+        session = inputs.session or (own.episode.id if own is not None else "")
+        placed = take_lock(request.notice_folders, _make_request(inputs, session), service.now(), is_in_force, days)
         if isinstance(placed, Placed):
             return _describe_change(
                 "placed",
-                component_name(asked.component),
+                component_name(inputs.component),
                 placed.notice,
                 placed.path,
                 _list_unread(placed.unread, request),
@@ -139,32 +139,32 @@ async def place_lock(service: RepositoryService, asked: PlaceInputs) -> OneLock:
     return await in_thread(work)
 
 
-async def release_lock(service: RepositoryService, asked: ReleaseInputs) -> OneLock:
+async def release_lock(service: RepositoryService, inputs: ReleaseInputs) -> OneLock:
     """Release the session's lock on a component."""
 
     def work() -> OneLock:
-        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
-        session = None if asked.force and asked.session is None else find_meant(service.context, request.query)
+        request, owner = service.request_context(inputs.root, inputs.session), lock_owners(service.context)
+        session = None if inputs.force and inputs.session is None else find_meant(service.context, request.query)
         released = release_locks(
             request.notice_folders,
-            asked.component,
+            inputs.component,
             session,
             is_held=_make_held_test(service, request, owner),
-            force=asked.force,
+            force=inputs.force,
             even_tracked=request.query.settings.alerts.archive_tracked,
         )
         first, unread = released.locks[0], _list_unread(released.unread, request)
-        name = first.notice.component if first.notice else asked.component
+        name = first.notice.component if first.notice else inputs.component
         return _describe_change("released", component_name(name), first.notice, first.path, unread)
 
     return await in_thread(work)
 
 
-async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
+async def list_locks(service: RepositoryService, inputs: LocksInputs) -> Locks:
     """Every lock that is held, with its owner."""
 
     def work() -> Locks:
-        request, owner = service.request_context(asked.root, asked.session), lock_owners(service.context)
+        request, owner = service.request_context(inputs.root, inputs.session), lock_owners(service.context)
         found = find_held(request.notice_folders, _make_held_test(service, request, owner))
         unread = _with_unread_folders(found.unread, request)
         days, _, _ = find_zone_in_force(request.query.settings)
@@ -181,15 +181,15 @@ async def list_locks(service: RepositoryService, asked: LocksInputs) -> Locks:
     return await in_thread(work)
 
 
-def _make_request(asked: PlaceInputs, session: str) -> Request:
-    ttl = timedelta(minutes=asked.ttl) if asked.ttl is not None else None
+def _make_request(inputs: PlaceInputs, session: str) -> Request:
+    ttl = timedelta(minutes=inputs.ttl) if inputs.ttl is not None else None
     return Request(
-        component=asked.component,
+        component=inputs.component,
         session_id=session,
-        title=asked.title,
-        body=end_last_line(asked.body),
+        title=inputs.title,
+        body=end_last_line(inputs.body),
         ttl=ttl,
-        priority=asked.priority,
+        priority=inputs.priority,
     )
 
 

@@ -16,11 +16,11 @@ class RefreshInputs(Inputs, frozen=True):
     """The checkout whose policy names the base branch."""
 
 
-async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Section:
+async def refresh_queue(service: RepositoryService, inputs: RefreshInputs) -> Section:
     """Observe every branch, store the observation, and return the section that is made of it."""
 
     def work() -> None:
-        request = service.request_context(asked.root)
+        request = service.request_context(inputs.root)
         refuse_unread(request.policy)
         settings = request.query.settings.integration
         if settings.provider not in ("auto", "git"):
@@ -31,4 +31,4 @@ async def refresh_queue(service: RepositoryService, asked: RefreshInputs) -> Sec
         observe(service.common_dir, base, service.now()).write(f"{service.context.state_dir}/observation.json")
 
     await in_thread(work)
-    return await service.section("integration", asked.root, None)
+    return await service.section("integration", inputs.root, None)

@@ -32,14 +32,14 @@ class Imported(Wire, frozen=True):
     unread: tuple[str, ...]
 
 
-async def migrate_reminders(service: RepositoryService, asked: MigrateInputs) -> Imported:
+async def migrate_reminders(service: RepositoryService, inputs: MigrateInputs) -> Imported:
     """Take a reminders list over as notices for the owner; what was taken over before is left."""
     from brief.reminder_import.migration import migrate  # noqa: PLC0415 - slow to load, and asked for once, if ever
 
     def work() -> Imported:
-        request = service.request_context(asked.root, asked.session)
+        request = service.request_context(inputs.root, inputs.session)
         days, _, _ = find_zone_in_force(request.query.settings)
-        path = os.path.join(request.here.root, asked.file)
+        path = os.path.join(request.here.root, inputs.file)
         source = os.path.relpath(path, request.here.root)
         now = service.now()
         taken = migrate(request.notice_folders[0], path, to_wire(source), now, local_day(now, days))

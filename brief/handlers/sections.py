@@ -23,16 +23,16 @@ class PeersInputs(SectionInputs, frozen=True, kw_only=True):
     local: Annotated[bool, Meta(description="list the boards of this server alone, including the caller's own")] = False
 
 
-async def list_peers(service: RepositoryService, asked: PeersInputs) -> Section:
+async def list_peers(service: RepositoryService, inputs: PeersInputs) -> Section:
     """List the peers."""
-    return await service.section("peers", asked.root, asked.session, local=asked.local)
+    return await service.section("peers", inputs.root, inputs.session, local=inputs.local)
 
 
 def section_of(name: str) -> Callable[[RepositoryService, SectionInputs], Awaitable[Section]]:
     """The handler that reads the section `name`."""
 
-    async def handler(service: RepositoryService, asked: SectionInputs) -> Section:
-        return await service.section(name, asked.root, asked.session)
+    async def handler(service: RepositoryService, inputs: SectionInputs) -> Section:
+        return await service.section(name, inputs.root, inputs.session)
 
     return handler
 

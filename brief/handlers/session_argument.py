@@ -12,11 +12,11 @@ LEAST_LETTERS = 6
 """The fewest letters that may stand for an episode id."""
 
 
-def with_whole_session(service: RepositoryService, asked: Input) -> Input:
+def with_whole_session(service: RepositoryService, inputs: Input) -> Input:
     """The input with the id of the open episode that its session begins, or unchanged. Raises UsageError if two do."""
-    session: str | None = getattr(asked, "session", None)
+    session: str | None = getattr(inputs, "session", None)
     sessions = service.context.sessions
-    if session is None or not asked.may_abbreviate_session or sessions.find_open(session) is not None:
-        return asked
+    if session is None or not inputs.may_abbreviate_session or sessions.find_open(session) is not None:
+        return inputs
     whole = whole_name(session, (one.episode.id for one in sessions.open_episodes()), LEAST_LETTERS, "open episodes")
-    return asked if whole == session else replace(asked, session=whole)
+    return inputs if whole == session else replace(inputs, session=whole)

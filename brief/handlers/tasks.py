@@ -40,26 +40,28 @@ class OneTask(Wire, frozen=True):
     task: Task
 
 
-async def set_task(service: RepositoryService, asked: SetInputs) -> OneTask:
+async def set_task(service: RepositoryService, inputs: SetInputs) -> OneTask:
     """Give an episode a new task. The one before it ends."""
     return await _write_task(
-        service, asked, lambda meant: service.board.set_task(meant, asked.title, asked.scope, asked.next, service.now())
+        service,
+        inputs,
+        lambda meant: service.board.set_task(meant, inputs.title, inputs.scope, inputs.next, service.now()),
     )
 
 
-async def set_next(service: RepositoryService, asked: NextInputs) -> OneTask:
+async def set_next(service: RepositoryService, inputs: NextInputs) -> OneTask:
     """Set the next action of the task."""
-    return await _write_task(service, asked, lambda meant: service.board.set_next(meant, asked.action, service.now()))
+    return await _write_task(service, inputs, lambda meant: service.board.set_next(meant, inputs.action, service.now()))
 
 
-async def end_task(service: RepositoryService, asked: DoneInputs) -> OneTask:
+async def end_task(service: RepositoryService, inputs: DoneInputs) -> OneTask:
     """End the task."""
-    return await _write_task(service, asked, lambda meant: service.board.end_task(meant, service.now()))
+    return await _write_task(service, inputs, lambda meant: service.board.end_task(meant, service.now()))
 
 
-async def _write_task(service: RepositoryService, asked: SessionInputs, write: Callable[[str], Task]) -> OneTask:
+async def _write_task(service: RepositoryService, inputs: SessionInputs, write: Callable[[str], Task]) -> OneTask:
     def work() -> OneTask:
-        meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
+        meant = find_meant(service.context, service.request_context(inputs.root, inputs.session).query)
         task = write(meant)
         service.board.hear(meant, service.now())
         return OneTask(task=task)

@@ -64,19 +64,19 @@ class PollAnswer(Wire, frozen=True):
     reason: str | None
 
 
-async def answer_poll(service: RepositoryService, asked: PollInputs) -> PollAnswer:
+async def answer_poll(service: RepositoryService, inputs: PollInputs) -> PollAnswer:
     """Hand out the waiting prompt of an idle session, or say when to poll again."""
-    here = await in_thread(lambda: service.request_context(asked.root, asked.session))
-    episode = await in_thread(lambda: service.board.find_episode(asked.session))
-    over = _why_over(service, asked, episode)
+    here = await in_thread(lambda: service.request_context(inputs.root, inputs.session))
+    episode = await in_thread(lambda: service.board.find_episode(inputs.session))
+    over = _why_over(service, inputs, episode)
     if over is not None:
         return PollAnswer(at=service.now(), prompt=None, again_seconds=None, ensures=False, reason=over)
     if episode is None or not episode.is_open:
-        await _open_idle(service, asked)
-    service.activity.note_channel(asked.session, await in_thread(lambda: _find_scope(service, asked, here)))
-    rules, off = rules_for(service, here, asked.session)
+        await _open_idle(service, inputs)
+    service.activity.note_channel(inputs.session, await in_thread(lambda: _find_scope(service, inputs, here)))
+    rules, off = rules_for(service, here, inputs.session)
     wake_state, prompt = await hand_out_prompt(
-        service, here, rules, await _find_state(service, asked.session), draft=False
+        service, here, rules, await _find_state(service, inputs.session), draft=False
     )
     return PollAnswer(
         at=service.now(),
@@ -92,36 +92,36 @@ def poll_text(answer: PollAnswer) -> str:
     return answer.prompt.text if answer.prompt else f"{answer.reason or 'nothing is due'}\n"
 
 
-def _find_scope(service: RepositoryService, asked: PollInputs, here: RequestContext) -> Scope:
+def _find_scope(service: RepositoryService, inputs: PollInputs, here: RequestContext) -> Scope:
     """The scope of the hook: the project's only if the files of the client prove it. Blocks on files."""
     try:
-        project = service.checkout_config(asked.project).here.root if asked.project else here.here.root
+        project = service.checkout_config(inputs.project).here.root if inputs.project else here.here.root
     except RepositoryError:
         return "user"
-    own = [client_folder(), *([asked.config] if asked.config else [])]
-    return scope_of_hook(asked.scope, own, asked.project or project)
+    own = [client_folder(), *([inputs.config] if inputs.config else [])]
+    return scope_of_hook(inputs.scope, own, inputs.project or project)
 
 
-def _why_over(service: RepositoryService, asked: PollInputs, episode: Episode | None) -> str | None:
+def _why_over(service: RepositoryService, inputs: PollInputs, episode: Episode | None) -> str | None:
     """Why the process need not wait any longer. None if it must."""
-    if service.activity.is_served(asked.session, service.now()):
+    if service.activity.is_served(inputs.session, service.now()):
         return "a mod of the client serves this session"
-    if not service.activity.note_waiting(asked.client, asked.since):
+    if not service.activity.note_waiting(inputs.client, inputs.since):
         return "a process that started later waits beside this client"
-    if episode is None or is_of_another(episode, asked.pid):
+    if episode is None or is_of_another(episode, inputs.pid):
         return None
     now = service.board.wakes.instant(service.now())
-    began = now.wall - timedelta(seconds=(now.steady or asked.since) - asked.since)
+    began = now.wall - timedelta(seconds=(now.steady or inputs.since) - inputs.since)
     if episode.closed is not None and episode.closed > began:
         return "the session was closed while it waited"
     return None
 
 
-async def _open_idle(service: RepositoryService, asked: PollInputs) -> None:
+async def _open_idle(service: RepositoryService, inputs: PollInputs) -> None:
     """Open a session as idle: the process starts when a session begins or becomes idle."""
     idle = EpisodeState.IDLE
-    said = OpenInputs(root=asked.root, session=asked.session, provider=asked.provider, state=idle, pid=asked.pid)
-    await in_thread(lambda: open_in_checkout(service, service.request_context(asked.root), said))
+    said = OpenInputs(root=inputs.root, session=inputs.session, provider=inputs.provider, state=idle, pid=inputs.pid)
+    await in_thread(lambda: open_in_checkout(service, service.request_context(inputs.root), said))
 
 
 async def _find_state(service: RepositoryService, session: str) -> EpisodeState:

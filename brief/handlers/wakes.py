@@ -95,12 +95,12 @@ class AllWakes(Wire, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- list
 
 
-async def list_wakes(service: RepositoryService, asked: WakesInputs) -> AllWakes:
+async def list_wakes(service: RepositoryService, inputs: WakesInputs) -> AllWakes:
     """List the wakes of every open session."""
 
     def work() -> AllWakes:
-        service.request_context(asked.root)
-        return _list_all(service, counts=asked.counts)
+        service.request_context(inputs.root)
+        return _list_all(service, counts=inputs.counts)
 
     return await in_thread(work)
 
@@ -225,7 +225,7 @@ def _describe_count(line: LedgerLine) -> str:
 # ---------------------------------------------------------------- pause, resume, now
 
 
-async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
+async def pause_wakes(service: RepositoryService, inputs: PauseInputs) -> AllWakes:
     """Pause the wakes of a session, or of the whole repository. A waiting prompt is withdrawn."""
 
     def everybody() -> None:
@@ -239,24 +239,24 @@ async def pause_wakes(service: RepositoryService, asked: PauseInputs) -> AllWake
         after, entries = withdraw_prompt(wake_state, WakeStatus.PAUSED)
         return replace(after, paused=wake_state.paused or service.now()), entries
 
-    return await _change_wakes(service, asked, everybody, pause)
+    return await _change_wakes(service, inputs, everybody, pause)
 
 
-async def resume_wakes(service: RepositoryService, asked: PauseInputs) -> AllWakes:
+async def resume_wakes(service: RepositoryService, inputs: PauseInputs) -> AllWakes:
     """Resume the wakes of a session, or of the whole repository but for sessions that were paused individually."""
 
     def resume(wake_state: WakeState) -> Change:
         return replace(wake_state, paused=None), ()
 
-    return await _change_wakes(service, asked, service.board.wakes.resume_all, resume)
+    return await _change_wakes(service, inputs, service.board.wakes.resume_all, resume)
 
 
 async def _change_wakes(
-    service: RepositoryService, asked: PauseInputs, everybody: Callable[[], None], one: Callable[[WakeState], Change]
+    service: RepositoryService, inputs: PauseInputs, everybody: Callable[[], None], one: Callable[[WakeState], Change]
 ) -> AllWakes:
     def work() -> AllWakes:
-        query = service.request_context(asked.root, asked.session).query
-        if asked.repository:
+        query = service.request_context(inputs.root, inputs.session).query
+        if inputs.repository:
             everybody()
             return _list_all(service)
         meant = find_meant(service.context, query)
@@ -266,9 +266,9 @@ async def _change_wakes(
     return await in_thread(work)
 
 
-async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
+async def wake_now(service: RepositoryService, inputs: WakeInputs) -> AllWakes:
     """Put a prompt into the outbox of a session now. Since a person asks for it, this resets the wake limit and an Esc."""
-    request = await in_thread(lambda: _request_for_meant(service, asked))
+    request = await in_thread(lambda: _request_for_meant(service, inputs))
     session = request.query.session or ""
     wake_state, _ = await in_thread(lambda: service.board.wakes.change(session, service.now(), change_nothing))
     _refuse(service, wake_state, request)
@@ -291,9 +291,9 @@ async def wake_now(service: RepositoryService, asked: WakeInputs) -> AllWakes:
     return await in_thread(work)
 
 
-def _request_for_meant(service: RepositoryService, asked: WakeInputs) -> RequestContext:
+def _request_for_meant(service: RepositoryService, inputs: WakeInputs) -> RequestContext:
     """The context of a request for the episode that is meant, at the checkout where it is open."""
-    meant = find_meant(service.context, service.request_context(asked.root, asked.session).query)
+    meant = find_meant(service.context, service.request_context(inputs.root, inputs.session).query)
     episode = service.board.require_open(meant)
     return service.request_context(episode.checkout, meant)
 

@@ -175,7 +175,9 @@ def _end(ttl: timedelta | None, now: datetime) -> datetime | None:
     try:
         end = now.astimezone(UTC) + ttl + timedelta(microseconds=999_999)
     except OverflowError:
-        raise UsageError(f"ttl: {ttl.days:,} days end after the year 9999; leave it out for a lock without an end") from None
+        raise UsageError(
+            f"ttl: {ttl.days:,} days end after the year 9999; leave it out for a lock without an end"
+        ) from None
     if ttl <= timedelta(0):
         raise UsageError("ttl: a lock must hold for some time; give a span above 0, or leave it out for no end")
     return end.replace(microsecond=0)

@@ -110,14 +110,14 @@ class Application:
 
     async def _answer(self, request: Request, capability: Capability) -> Response:
         given, form = await _read_call(request, capability)
-        asked = with_whole_session(self.service, _check_input(request, capability, given))
+        inputs = with_whole_session(self.service, _check_input(request, capability, given))
         if capability.kind == "command":
             self.holder.refuse_if_superseded()
             self.holder.refuse_if_ending()
-        session = getattr(asked, "session", None)
+        session = getattr(inputs, "session", None)
         if session is not None:
             self.service.board.hear(session, self.service.now())
-        return _render(capability, await capability.handler(self.service, asked), form)
+        return _render(capability, await capability.handler(self.service, inputs), form)
 
 
 # ---------------------------------------------------------------- the input

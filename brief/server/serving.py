@@ -53,13 +53,13 @@ class ServerStatus(Wire, frozen=True):
 def server_capabilities(holder: Holder) -> tuple[Capability, ...]:
     """The capabilities of one running server."""
 
-    async def status(service: RepositoryService, asked: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
+    async def status(service: RepositoryService, inputs: ServerInputs) -> ServerStatus:  # noqa: ARG001 - a handler gets the input
         return _read_status(holder, service)
 
-    async def stop(service: RepositoryService, asked: StopInputs) -> ServerStatus:
-        if asked.if_outdated and holder.outdated is None:
+    async def stop(service: RepositoryService, inputs: StopInputs) -> ServerStatus:
+        if inputs.if_outdated and holder.outdated is None:
             return _read_status(holder, service)  # the caller meant another server, which this one replaced
-        needed = _why_needed(holder, service) if asked.if_outdated else None
+        needed = _why_needed(holder, service) if inputs.if_outdated else None
         if needed is not None:
             raise ConflictError(needed)
         holder.ending.set()
