@@ -57,7 +57,7 @@ def test_not_a_repository(lab: Lab, words: str) -> None:
 
 
 def test_bare(lab: Lab) -> None:
-    """A bare repository is told as bare."""
+    """A bare repository is reported as bare."""
     bare = lab.base / "bare"
     lab.git("init", "-q", "--bare", str(bare))
     assert refused(lab, "brief", at=bare).startswith(f"{bare} is a bare repository without a work tree; once it")
@@ -76,7 +76,7 @@ def test_worktree_of_a_bare_repository(lab: Lab) -> None:
 
 @pytest.mark.parametrize("server", [False, True])
 def test_no_commit(lab: Lab, server: bool) -> None:
-    """A repository without a commit has a brief, with and without a server, and its queue is told as it is."""
+    """A repository without a commit has a brief, with and without a server, which says what is known of its queue."""
     if server:
         lab.start_server()
     got = brief(lab)
@@ -119,7 +119,7 @@ def test_branch_that_would_steer_a_terminal(lab: Lab) -> None:
 
 
 def test_worktree_whose_folder_is_gone(lab: Lab) -> None:
-    """Who stands in a removed worktree is told so; the others see it as gone."""
+    """A session in a removed worktree learns that it is gone, and the others see it as gone."""
     lab.commit()
     tree = lab.worktree("gone")
     done = subprocess.run(
@@ -191,7 +191,7 @@ def test_spaces_and_letters_of_any_alphabet() -> None:
 
 
 def test_bytes_that_are_no_utf8() -> None:
-    """A repository whose path is no UTF-8 has a server and a brief, the stray bytes spelled out."""
+    """A repository whose path is not UTF-8 has a server and a brief, with the stray bytes escaped."""
     with Lab(os.fsdecode(b"r\xe9po")) as lab:
         lab.commit()
         assert lab.majordomus("episode", "open", "--session", "one").returncode == 0
@@ -204,7 +204,7 @@ def test_bytes_that_are_no_utf8() -> None:
 
 
 def lease(lab: Lab, **changes: Any) -> str:
-    """A lease that names this very process, which is no server, changed as the test wants."""
+    """A lease that names this very process, which is not a server, with the changes that the test wants."""
     record = {
         "epoch": 7,
         **describe_process(os.getpid()),
@@ -225,7 +225,7 @@ LEASES: dict[str, tuple[str | dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", LEASES)
 def test_lease(lab: Lab, case: str) -> None:
-    """A lease that names no server is told for what it is, and a server takes over without harming whom it names."""
+    """A lease that names no server is reported as what it is, and a server takes over without harming the named process."""
     lab.commit()
     written, why = LEASES[case]
     lab.state.mkdir()
@@ -272,7 +272,7 @@ def test_wrong_type(lab: Lab) -> None:
     "value", ["0", "-1", "1.5", '"20"', "1441", "1e9", "true", ".nan", "nan", "20.0", "null", "[]"]
 )
 def test_interval_refused(lab: Lab, value: str) -> None:
-    """An interval that is no whole number from 1 to 1440 is refused by name and value, never rounded."""
+    """An interval that is not a whole number from 1 to 1440 is refused by name and value, never rounded."""
     policy(lab, f"session:\n  brief_interval_minutes: {value}\n")
     told = refused(lab, "policy", "check")
     assert "session.brief_interval_minutes" in told

@@ -50,7 +50,7 @@ def test_another_base_than_the_one_that_was_measured_against(lab: Lab) -> None:
 
 
 def test_doctor_names_the_entries_that_git_skips(lab: Lab) -> None:
-    """A work tree whose entry is damaged is no work tree less."""
+    """A work tree whose entry is damaged still counts."""
     lab.commit()
     lab.worktree("topic")
     (lab.repo / ".git/worktrees/topic/gitdir").write_text("")

@@ -25,7 +25,7 @@ def tree(lab: Lab) -> Path:
 
 
 def write(path: Path, minutes: int | str) -> None:
-    """A policy that can be told from the others by its interval."""
+    """A policy that differs from the others by its interval."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"session: {{brief_interval_minutes: {minutes}}}\n")
 
@@ -73,7 +73,7 @@ def test_a_running_process_follows_every_change(lab: Lab, tree: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["broken", "folder", "link"])
 def test_a_file_that_cannot_be_read_is_not_passed_over(fault: str, lab: Lab, tree: Path) -> None:
-    """Its settings are unknown, which is no reason to follow another file; the sentence names it."""
+    """Its settings are unknown, but no other file is followed instead, and the sentence names it."""
     write(lab.repo / POLICY_FILE, 6)
     own = tree / POLICY_FILE
     own.parent.mkdir(parents=True)
@@ -111,7 +111,7 @@ def test_the_clones_own_policy_must_be_the_users_own(lab: Lab, tree: Path) -> No
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_the_primary_checkout_of_another_user_decides_nothing(lab: Lab, tree: Path) -> None:
-    """Whoever may write there must not wake the sessions of this user."""
+    """A user who may write there must not be able to wake the sessions of this user."""
     write(lab.repo / POLICY_FILE, 6)
     os.chown(lab.repo, 12_345, -1)
     try:

@@ -73,7 +73,7 @@ TWO = ("-n2", "--dist=loadfile", "--max-worker-restart=0")
 def test_last_line(
     tmp_path: Path, cases: tuple[str, ...], words: tuple[str, ...], no_skips: str, code: int, line: str
 ) -> None:
-    """A run ends with its counts alone on a line, and with an exit code that is no success where a test failed or none ran."""
+    """A run ends with its counts on a line of their own, and with a non-zero exit code if a test failed or none ran."""
     ended, printed = ran(tmp_path, *cases, words=words, no_skips=no_skips)
     assert (ended, last_line(printed)) == (code, line), printed
 
@@ -101,7 +101,7 @@ def test_signals_that_are_ignored(tmp_path: Path, words: tuple[str, ...]) -> Non
     ("uid", "code", "line"), [(1_000, 0, "1 passed, 0 failed, 1 skipped"), (0, 1, "1 passed, 1 failed")]
 )
 def test_what_needs_root_may_be_skipped_by_others(tmp_path: Path, uid: int, code: int, line: str) -> None:
-    """Where every test must run, what needs root is told as skipped to who is not root, and is a failure for root."""
+    """If every test must run, a test that needs root is skipped for others with the reason, and fails for root."""
     (tmp_path / "somebody.py").write_text(f"import os\nos.geteuid = lambda: {uid}\n")
     ended, printed = ran(tmp_path, "passes", "root", words=("-ra", "-p", "somebody"), no_skips="1")
     assert (ended, last_line(printed)) == (code, line), printed

@@ -24,5 +24,5 @@ def test_an_age_from_the_future_is_unknown(seconds: float, told: str, short: str
 
 
 def test_a_span_that_is_overdue_is_over() -> None:
-    """What is left of a time that has passed is nothing, however long ago that was."""
+    """A span that is over is zero, however long ago it ended."""
     assert span(-86_400) == "0m"

@@ -55,7 +55,7 @@ def test_answered(lab: Lab, served: Served) -> None:
 
 
 def test_body(lab: Lab, served: Served) -> None:
-    """What is written goes as JSON, with its length in bytes."""
+    """A body is sent as JSON, with its length in bytes."""
     with served(saying(answer(b""))) as requests:
         ask(lab.common_dir, "POST", "/tasks", [], {"title": "ě"})
     head, _, body = requests[0].partition(b"\r\n\r\n")
@@ -94,7 +94,7 @@ def test_not_an_answer_of_this_server(lab: Lab, served: Served, raw: bytes) -> N
 
 
 def test_silent_server(lab: Lab, served: Served) -> None:
-    """Who accepts and says nothing is waited for until the deadline, not longer."""
+    """A server that accepts and stays silent is waited for until the deadline, not longer."""
     let_go = threading.Event()
     with served(lambda connection, request: (let_go.wait(60), None)[1]):
         try:
@@ -130,7 +130,7 @@ def test_endless_answer(lab: Lab, served: Served) -> None:
 
 
 def test_server_that_hangs_up(lab: Lab, served: Served) -> None:
-    """A connection that is closed without a word is no answer."""
+    """A connection that is closed without a byte gives no answer."""
     with served(lambda connection, request: None):
         assert IMPOSTOR in refused(lab)
 
@@ -146,7 +146,7 @@ def test_socket_that_nobody_listens_at(lab: Lab) -> None:
 
 
 def test_full_backlog(lab: Lab) -> None:
-    """A server that accepts nobody any more is told as silent."""
+    """A server that accepts no connection any more is reported as silent."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with contextlib.ExitStack() as stack:
@@ -214,7 +214,7 @@ def test_a_socket_of_another_uid(lab: Lab) -> None:
 
 
 def test_a_listener_of_another_uid(lab: Lab) -> None:
-    """A socket of ours at which somebody else listens is told by the kernel, before a word is sent."""
+    """If somebody else listens at a socket of ours, the kernel says so before anything is sent."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with foreign(path, FOREIGN_UID) as heard:
@@ -245,7 +245,7 @@ def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: p
 
 
 def test_a_link_to_a_socket(lab: Lab, served: Served) -> None:
-    """A link is no socket, even one to a socket of ours: where it leads may change."""
+    """A link does not count as a socket, even one to a socket of ours, since its target may change."""
     with served(saying(answer(b"x"))) as requests:
         path = socket_of(lab)
         path.rename(path.with_name("moved"))
@@ -298,7 +298,7 @@ def test_a_lease_that_names_another_socket_of_the_user(lab: Lab, case: str) -> N
 
 
 def test_a_server_that_waits_for_something_is_not_silent(lab: Lab, served: Served) -> None:
-    """One that leaves a question open and answers about itself is there: nobody is told to replace it."""
+    """A server that leaves a question open but answers about itself is there: nobody is advised to replace it."""
     kept: list[socket.socket] = []
 
     def serve(connection: socket.socket, request: bytes) -> None:

@@ -52,7 +52,7 @@ def ran(
 
 
 def context(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What a hook that ended well adds to the session; empty where it printed nothing."""
+    """The context that a successful hook adds to the session. Empty if it printed nothing."""
     assert (done.returncode, done.stderr) == (0, b"")
     if not done.stdout:
         return ""
@@ -63,7 +63,7 @@ def context(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def body_of(request: bytes) -> dict[str, Any]:
-    """What a request to the hooks of a server holds."""
+    """The fields of a request to a server's hook route."""
     head, _, body = request.partition(b"\r\n\r\n")
     assert head.startswith(b"POST /api/v1/hooks HTTP/1.1\r\n")
     given: dict[str, Any] = json.loads(body)
@@ -106,7 +106,7 @@ def test_every_event(lab: Lab, event: str, spelling: str) -> None:
     ],
 )
 def test_who_wrote_the_prompt(lab: Lab, prompt: object, speaker: str | None) -> None:
-    """A person's prompt is told from one that the client wrote, and from one that woke the session; its text stays here."""
+    """A person's prompt, one that the client wrote and one that woke the session are distinguished; the text is never sent."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     told = json.dumps({"session_id": UUID, "prompt": prompt}).encode()
@@ -138,7 +138,7 @@ def test_nothing_to_say(lab: Lab) -> None:
     ids=lambda one: repr(one)[:30],
 )
 def test_server_that_answers_otherwise(lab: Lab, raw: bytes, why: str) -> None:
-    """What cannot be taken for an answer is none: the hook composes alone and knows why."""
+    """An answer that cannot be understood counts as none: the hook composes alone and knows why."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(raw)):
@@ -162,7 +162,7 @@ def test_no_server(lab: Lab, event: str) -> None:
 
 
 def test_outside_of_every_repository(lab: Lab) -> None:
-    """Where there is no checkout there is nothing to say, and that is no fault."""
+    """Outside a checkout there is nothing to print, and the hook succeeds."""
     assert context(ran(lab, "user-prompt-submit", cwd=lab.home)) == ""
 
 
@@ -231,7 +231,7 @@ def test_output_that_nobody_reads(lab: Lab) -> None:
 
 
 def test_what_was_printed_is_noted(lab: Lab) -> None:
-    """What this process composed by itself counts as told once it was printed."""
+    """Text that this process composed by itself counts as delivered once it was printed."""
     assert (
         context(ran(lab, "session-start", alone="return 'x', (lab := __import__('pathlib').Path('noted')).touch"))
         == "x"
@@ -252,7 +252,7 @@ def test_no_such_event(lab: Lab, words: tuple[str, ...]) -> None:
 
 
 def test_fault_that_nobody_foresaw(lab: Lab) -> None:
-    """Whatever is raised, the session goes on, and what it was stands on standard error."""
+    """Whatever is raised, the session goes on, and the error is on standard error."""
     done = ran(lab, "session-start", alone="raise RuntimeError('broken \\x1b[31m')")
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"RuntimeError" in done.stderr
@@ -266,7 +266,7 @@ def test_what_hangs(lab: Lab, hanging: str) -> None:
 
 
 def test_what_the_environment_tells(lab: Lab) -> None:
-    """Claude Code is told by its environment, and a client that only inherits that is not taken for it."""
+    """Claude Code is recognized by its environment, and a client that only inherits it is not mistaken for it."""
     given = {"session_id": UUID, "cwd": str(lab.repo)}
     inside = {"CLAUDECODE": "1", "CLAUDE_PID": "4711", "CLAUDE_CODE_SESSION_ID": UUID}
     for env, provider, pid in (
@@ -282,7 +282,7 @@ def test_what_the_environment_tells(lab: Lab) -> None:
 
 @pytest.mark.parametrize("pid", ["", "x", "-1", "0", "1.5", "²", str(2**31), "9" * 5_000])
 def test_no_such_process(lab: Lab, pid: str) -> None:
-    """What is no number of a process is left out."""
+    """A value that is not the number of a process is left out."""
     call = read_call("stop", {"cwd": str(lab.repo)}, {"CLAUDECODE": "1", "CLAUDE_PID": pid}, 0.0)
     assert call.pid is None
 

@@ -41,7 +41,7 @@ def loaded(lab: Lab, code: str, *words: str) -> set[str]:
 
 
 def printed(lab: Lab, code: str, *words: str) -> bytes:
-    """What `code` prints, without the moment at which it was composed; on standard error it must be silent."""
+    """The output of `code` without the moment at which it was composed. Standard error must be empty."""
     done = ran(lab, code, *words)
     assert done.stderr == b""
     return re.sub(rb"\d\d:\d\d:\d\dZ", b"", done.stdout)
@@ -73,6 +73,6 @@ def test_what_the_fast_path_imports(served: Lab, words: tuple[str, ...], more: s
 
 @pytest.mark.parametrize("words", [("brief", "--line"), ("statusline",), ("hook", "session-start")], ids=" ".join)
 def test_python_without_its_c_modules(served: Lab, words: tuple[str, ...]) -> None:
-    """The modules that are no public ones save time alone: without them the same is printed."""
+    """The private modules only save time: without them the output is the same."""
     by_c, by_public = (printed(served, code, *words) for code in (CALL.format(loaded="0"), WITHOUT_C))
     assert by_public == by_c != b""

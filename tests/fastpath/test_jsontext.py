@@ -30,7 +30,7 @@ def outcome(read: Any, text: str | bytes) -> str:
 
 @given(VALUES, st.sampled_from([None, 1]), st.sampled_from(["", " ", "\r\n\t"]))
 def test_reads_what_the_package_reads(value: object, indent: int | None, around: str) -> None:
-    """Whatever the package writes is read as the package reads it, as text and as bytes."""
+    """Whatever the json package writes is read as that package reads it, as text and as bytes."""
     text = around + json.dumps(value, indent=indent) + around
     assert outcome(read_json, text) == outcome(json.loads, text)
     assert outcome(read_json, text.encode()) == outcome(json.loads, text.encode())
@@ -70,13 +70,13 @@ def test_reads_what_the_package_reads(value: object, indent: int | None, around:
     ids=lambda text: repr(text)[:24],
 )
 def test_judges_as_the_package_judges(text: str | bytes) -> None:
-    """What is damaged or odd is read, or refused with the very words, as the package does it."""
+    """Damaged or odd text is read, or refused with the very same words, as by the json package."""
     assert outcome(read_json, text) == outcome(json.loads, text)
 
 
 @given(VALUES)
 def test_writes_what_the_package_writes(value: object) -> None:
-    """What is written is letter for letter the package's."""
+    """The output is the same as the json package's, letter for letter."""
     assert write_json(value) == json.dumps(value)
 
 
@@ -100,6 +100,6 @@ def test_scanner_that_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["read", "write"],
 )
 def test_python_without_the_c_code(code: str) -> None:
-    """Where there is no C code the package does it all."""
+    """Without the C code the json package does everything."""
     done = subprocess.run([sys.executable, "-c", NO_C.format(code)], cwd=SOURCE, capture_output=True, check=True)
     assert done.stdout == b"1\n"

@@ -70,7 +70,7 @@ def test_read_as_it_lies(lab: Lab) -> None:
     ids=lambda text: text[:48],
 )
 def test_damaged(lab: Lab, text: str) -> None:
-    """A lease that is cut, empty or of another shape is told as damaged, by its path."""
+    """A lease that is cut, empty or of another shape is reported as damaged, with its path."""
     lab.state.mkdir()
     path = lab.state / "lease.json"
     path.write_text(text)
@@ -78,7 +78,7 @@ def test_damaged(lab: Lab, text: str) -> None:
 
 
 def test_unreadable(lab: Lab) -> None:
-    """Something that lies there and cannot be read is not told as nothing."""
+    """A lease that exists but cannot be read is not reported as missing."""
     (lab.state / "lease.json").mkdir(parents=True)
     assert f"{lab.state}/lease.json is not a regular file" in refused(lab)
 
@@ -98,7 +98,7 @@ def record(**changes: Any) -> dict[str, Any]:
 
 
 def test_silent() -> None:
-    """Who accepts and does not answer, or whose backlog is full, is told as silent."""
+    """A server that accepts and does not answer, or whose backlog is full, is reported as silent."""
     for fault in (TimeoutError(), BlockingIOError()):
         told = why_silent("/nowhere", record(pid=5), fault)
         assert told == "the server of epoch 7 (pid 5) holds and is silent; majordomus serve ensure replaces it"
@@ -111,7 +111,7 @@ def test_of_another_boot() -> None:
 
 
 def test_killed() -> None:
-    """A server whose process has ended is told as gone."""
+    """A server whose process has ended is reported as gone."""
     pid = ended()
     told = why_silent("/nowhere", record(pid=pid), ConnectionRefusedError())
     assert told == f"the server of epoch 7 (pid {pid}) is gone and left its lease behind" + ENSURE
@@ -124,19 +124,19 @@ def test_pid_of_somebody_else() -> None:
 
 
 def test_not_ours_to_open() -> None:
-    """A socket that this user may not open is told as such."""
+    """A socket that this user may not open is reported as such."""
     told = why_silent("/nowhere", record(), PermissionError())
     assert told == f"the server of epoch 7 (pid {os.getpid()}) refuses this user: /a.sock is not ours to open"
 
 
 def test_runs_and_does_not_answer() -> None:
-    """A server that runs without its socket is told with what the system said."""
+    """A server that runs without its socket is reported with the system's error."""
     told = why_silent("/nowhere", record(), FileNotFoundError(2, "No such file or directory"))
     assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)
 
 
 def test_where_proc_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server of which nothing can be told is not called gone."""
+    """A server about which nothing is known is not called gone."""
     monkeypatch.setattr(processes, "PROC", "/nowhere")
     told = why_silent("/nowhere", record(process_start=1), FileNotFoundError(2, "No such file or directory"))
     assert told.endswith("does not answer at /a.sock (No such file or directory)" + ENSURE)

@@ -26,7 +26,7 @@ STRAY = os.fsdecode(b"n\xe9 \xff")
 
 
 def refused(path: object) -> str:
-    """Why there is no checkout at `path`."""
+    """The reason why there is no checkout at `path`."""
     with pytest.raises(NotLocatedError) as caught:
         locate(str(path))
     return str(caught.value)
@@ -81,7 +81,7 @@ def test_repository_with_its_git_folder_elsewhere(lab: Lab) -> None:
 
 @pytest.mark.parametrize("name", [ODD, STRAY, "two\nlines"], ids=["non-ASCII", "no UTF-8", "line feed"])
 def test_odd_names(name: str) -> None:
-    """Spaces, letters of any alphabet, bytes that are no UTF-8 and line ends are names like others."""
+    """Spaces, letters of any alphabet, bytes that are not UTF-8 and line ends are ordinary parts of a name."""
     with Lab(name) as lab:
         lab.commit()
         linked = lab.worktree(name + " linked", "linked")
@@ -123,14 +123,14 @@ def test_no_repository(tmp_path: Path) -> None:
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    """A file and a folder that does not exist are no place for a checkout."""
+    """A file, or a folder that does not exist, cannot hold a checkout."""
     (tmp_path / "file").touch()
     for name in ("file", "absent"):
         assert refused(tmp_path / name).startswith(f"{tmp_path / name} is not a folder")
 
 
 def test_bare_repository(lab: Lab) -> None:
-    """A bare repository has no checkout, and is told as bare, with the way to one: one that there is, or a new one."""
+    """A bare repository has no checkout; the error says that it is bare and names an existing checkout or how to make one."""
     bare = lab.base / "bare"
     lab.git("init", "-q", "--bare", str(bare))
     for place in (bare, bare / "refs"):
@@ -145,7 +145,7 @@ def test_bare_repository(lab: Lab) -> None:
 
 
 def test_inside_the_git_folder(lab: Lab) -> None:
-    """The inside of a git folder is no checkout, the primary's and a linked worktree's alike."""
+    """The inside of a git folder is not a checkout, neither the primary's nor a linked worktree's."""
     lab.commit()
     lab.worktree("linked")
     for place in (lab.repo / ".git", lab.repo / ".git/refs", lab.repo / ".git/worktrees/linked"):
@@ -156,7 +156,7 @@ def test_inside_the_git_folder(lab: Lab) -> None:
     "text", [b"", b"nonsense", b"gitdir: \0", b"gitdir:", b"\xff\xfe", b"gitdir: a\0b\n"], ids=repr
 )
 def test_broken_git_file(lab: Lab, text: bytes) -> None:
-    """A `.git` file that names nothing is told by its path, and is never passed over for a repository around it."""
+    """A `.git` file that names nothing is reported by its path, and never skipped in favour of a repository around it."""
     inner = lab.repo / "inner"
     inner.mkdir()
     (inner / ".git").write_bytes(text)
@@ -164,7 +164,7 @@ def test_broken_git_file(lab: Lab, text: bytes) -> None:
 
 
 def test_pruned_worktree(lab: Lab) -> None:
-    """A worktree that git has forgotten is told as pruned, with the way back."""
+    """A worktree that git has forgotten is reported as pruned, with the way back."""
     lab.commit()
     linked = lab.worktree("linked")
     shutil.rmtree(lab.repo / ".git/worktrees/linked")
@@ -172,7 +172,7 @@ def test_pruned_worktree(lab: Lab) -> None:
 
 
 def test_common_folder_of_no_name(lab: Lab) -> None:
-    """A `commondir` that holds a NUL byte is told as damage."""
+    """A `commondir` that holds a NUL byte is reported as damaged."""
     lab.commit()
     linked = lab.worktree("linked")
     (lab.repo / ".git/worktrees/linked/commondir").write_bytes(b"\0")
@@ -180,7 +180,7 @@ def test_common_folder_of_no_name(lab: Lab) -> None:
 
 
 def test_current_folder_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell that stands in a removed folder is told so, also where it names a relative one."""
+    """A shell in a removed folder gets an error that says so, also for a relative path."""
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -191,7 +191,7 @@ def test_current_folder_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_read_small(tmp_path: Path) -> None:
-    """What is no readable file reads as None, and a pipe is not waited for."""
+    """A path that is not a readable file gives None, and a pipe is not waited for."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_bytes(b"a\xff")
     assert read_small(str(tmp_path / "file")) == "a\udcff"
@@ -251,7 +251,7 @@ def plant_folder(way: Path, git_dir: Path) -> None:
 def test_a_way_of_another_user_to_our_git_folder(
     plant: Callable[[Path, Path], None], is_root_ours: bool, lab: Lab
 ) -> None:
-    """What another user planted above our git folder is no checkout of ours, as git says too."""
+    """A `.git` that another user planted above our git folder is not a checkout of ours, as git says too."""
     lab.commit()
     way = lab.base / "way"
     (way / "inner").mkdir(parents=True)

@@ -37,12 +37,12 @@ def ended() -> int:
 
 
 def no_descriptor(*_: object) -> int:
-    """What the system answers once this process has as many open files as it may."""
+    """The answer of the system once this process has as many open files as it may."""
     raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 def answers(before: tuple[str, ...], pid: int) -> list[str]:
-    """What is found of a process, and of a number that no process has, by a command that runs elsewhere."""
+    """The answers about a process, and about a number that no process has, from a command that runs elsewhere."""
     told = f"""
 from brief.fastpath.process import *
 for one in (process_start({pid}), process_start({ended()}), recorded_process({record(pid=pid, process_start=1)!r})):
@@ -89,7 +89,7 @@ def test_child_that_nobody_waited_for() -> None:
 
 
 def test_name_of_a_process_with_parentheses(tmp_path: Path) -> None:
-    """The start of a process is told whatever its name holds."""
+    """The start of a process is found whatever its name contains."""
     name = tmp_path / "a) 1 2 (b"
     name.symlink_to(sys.executable)
     with subprocess.Popen(
@@ -127,14 +127,14 @@ def test_stat_that_is_not_understood(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_record_of_another_process_table() -> None:
-    """Of a process of a container nothing is told by our own numbers, whichever process has its number here."""
+    """Nothing is said about a process of a container by its number, whichever process has that number here."""
     assert recorded_process(record(process_table="pid:[1]", process_start=1)) == Unknown(
         f"process {ME} is in another process table"
     )
 
 
 def test_record_without_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process whose start was never told is not taken for a later one of its number, nor proven to be it."""
+    """A process without a recorded start is not confused with a later one of its number, nor proven to be it."""
     assert isinstance(recorded_process(record(process_start=None)), Unknown)
     assert recorded_process(record(process_start=None, pid=ended())) is ABSENT
 

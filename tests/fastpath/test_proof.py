@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_is_ours_is_read(file: Path) -> None:
-    """At most as many bytes as were asked for; what is not there is told as that."""
+    """At most this many bytes are read, and a missing file is reported as missing."""
     assert read_file(str(file.parent), "file", 4) == b"cont"
     with pytest.raises(FileNotFoundError):
         read_file(str(file.parent), "none", 4)
@@ -70,7 +70,7 @@ def test_what_has_another_name_is_not_written(file: Path, tmp_path: Path) -> Non
 
 
 def test_no_descriptor_is_left_open(file: Path, tmp_path: Path) -> None:
-    """Neither of what is read nor of what is refused."""
+    """No descriptor stays open, neither of a file that is read nor of one that is refused."""
     before = set(os.listdir("/proc/self/fd"))
     os.link(file, tmp_path / "elsewhere")
     with pytest.raises(UnprovenError):

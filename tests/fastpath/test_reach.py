@@ -65,7 +65,7 @@ def test_a_holder_without_a_socket_here(common_dir: str) -> None:
 
 
 def test_a_holder_whose_socket_is_here(common_dir: str, tmp_path: Path) -> None:
-    """A container that shares the runtime folder is in reach, and its process is not told as gone."""
+    """A container that shares the runtime folder is within reach, and its process is not reported as gone."""
     record = holder(common_dir, **OTHER_TABLE)
     path = socket_in(tmp_path, common_dir)
     path.parent.mkdir(exist_ok=True)
@@ -89,14 +89,14 @@ def test_a_holder_that_has_not_written_its_lease(common_dir: str) -> None:
 
 
 def test_a_holder_that_runs_here(common_dir: str) -> None:
-    """Whoever is not proven to run elsewhere is never told as out of reach."""
+    """A holder that is not proven to run elsewhere is never reported as out of reach."""
     record = holder(common_dir)
     write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), **record)
     assert why_out_of_reach(common_dir, record, waited=True) is None
 
 
 def test_one_that_took_the_place_of_another(common_dir: str) -> None:
-    """Where the lease is of a process that is gone and the lock is held, nobody is told to start a server."""
+    """If the process of the lease is gone but the lock is held, nobody is advised to start a server."""
     holder(common_dir)
     lease = write_lease(common_dir, socket_in(Path("/nowhere"), common_dir), process_start=1)
     told = why_silent(common_dir, lease, REFUSED)
@@ -105,6 +105,6 @@ def test_one_that_took_the_place_of_another(common_dir: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\xff", "[" * 60_000], ids=lambda text: text[:10])
 def test_a_holder_that_names_nobody(common_dir: str, text: str) -> None:
-    """Who holds the lock and wrote nothing that can be understood is held to be there all the same."""
+    """A process that holds the lock still counts if what it wrote cannot be understood."""
     Path(common_dir, "majordomus/lease.lock").write_text(text)
     assert held_lock(common_dir) == Known({})

@@ -37,7 +37,7 @@ def test_what_is_text_stays(text: str) -> None:
 
 
 def test_answers_are_printed_clean(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    """A window title, a colour, a turned name and a byte that is no UTF-8 reach no terminal as they came."""
+    """A window title, a colour, a reversed name and a byte that is not UTF-8 never reach a terminal unchanged."""
     write_output("one \x1b]0;x\x07\x9b31m\u202e two\n".encode() + b"\x9b\xff\n")
     assert capfdbinary.readouterr().out == b"one ]0;x31m two\n\\x9b\\xff\n"
 

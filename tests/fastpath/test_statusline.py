@@ -55,7 +55,7 @@ def refreshed(lab: Lab, stdin: bytes | str = b"", *, cwd: Path | None = None, **
     ids=lambda raw: repr(raw[:40]),
 )
 def test_any_input(served: Lab, stdin: bytes) -> None:
-    """Empty, cut, wrong, binary or huge input is no reason for another line than the server's."""
+    """Empty, cut, wrong, binary or huge input still gets the server's line."""
     assert refreshed(served, stdin) == "peers 0 · queue ? · derive free · alerts 0"
 
 
@@ -77,7 +77,7 @@ def test_any_session(served: Lab, session: object) -> None:
 
 @pytest.mark.parametrize("session", HOSTILE, ids=lambda one: repr(one)[:20])
 def test_any_session_without_a_server(lab: Lab, session: object) -> None:
-    """Nor does it matter where no server answers."""
+    """Without a server such input does not matter either."""
     write_policy(lab, "version: 1\n")
     assert refreshed(lab, json.dumps({"session_id": session})) == "brief ? · no server has answered here yet"
 
@@ -114,7 +114,7 @@ def test_checkout_that_the_client_names(served: Lab) -> None:
 
 
 def test_outside_of_every_repository(served: Lab) -> None:
-    """Where there is no checkout there is nothing to tell of, and no line."""
+    """Outside a checkout there is no line."""
     assert refreshed(served, cwd=served.home) == ""
 
 
@@ -195,7 +195,7 @@ def test_line_files_are_one_a_checkout() -> None:
     ],
 )
 def test_age(tmp_path: Path, seconds: int, told: str) -> None:
-    """The age of a line is told in one short word, and of a file dated ahead of the clock it is unknown."""
+    """The age of a line is one short word, and unknown for a file dated ahead of the clock."""
     here = Located(str(tmp_path), str(tmp_path), str(tmp_path))
     (tmp_path / "majordomus/lines").mkdir(parents=True)
     (tmp_path / "majordomus/lines/primary").write_bytes(b"peers 1 \xff\nsecond\n")
@@ -204,7 +204,7 @@ def test_age(tmp_path: Path, seconds: int, told: str) -> None:
 
 
 def test_a_kept_line_is_printed_clean(lab: Lab) -> None:
-    """Whoever wrote the file: nothing in it steers the terminal, and its cells are counted as they are printed."""
+    """Nothing in a file can control the terminal, whoever wrote it, and its cells are counted as printed."""
     (lab.state / "lines").mkdir(parents=True, mode=0o700)
     (lab.state / "lines/primary").write_text("kept \x1b]0;x\x07\u202e\x9b31m line · more\n")
     assert refreshed(lab) == "no answer, as of just now · kept ]0;x31m line · more"
@@ -212,7 +212,7 @@ def test_a_kept_line_is_printed_clean(lab: Lab) -> None:
 
 
 def test_empty_line_file(tmp_path: Path) -> None:
-    """A file without a line, or a folder in its place, is no line."""
+    """A file without a line, or a folder in its place, gives no line."""
     here = Located(str(tmp_path), str(tmp_path), str(tmp_path))
     (tmp_path / "majordomus/lines/primary~s").mkdir(parents=True)
     (tmp_path / "majordomus/lines/primary").write_text("\n")
@@ -223,5 +223,5 @@ def test_empty_line_file(tmp_path: Path) -> None:
     ("columns", "line"), [(None, "▲1 漢字 · b · c"), (10, "▲1 漢字"), (11, "▲1 漢字 · b"), (0, "▲1 漢字")]
 )
 def test_fit(columns: int | None, line: str) -> None:
-    """Whole parts go from the end, by the cells they take; the first always stays."""
+    """Whole parts are dropped from the end, by the cells they take; the first part always stays."""
     assert fit("▲1 漢字 · b · c", columns) == line

@@ -26,7 +26,7 @@ TEXT = "Majordomus, not the user: 🔔 read this\n"
 
 
 def said(**fields: Any) -> bytes:
-    """What a server answers to a process that waits."""
+    """The answer of a server to a process that waits."""
     document = {"prompt": None, "again_seconds": 0.05, "ensures": False, "reason": None, **fields}
     return answer(json.dumps(document).encode())
 
@@ -35,7 +35,7 @@ WAKE = said(prompt={"id": "1", "text": TEXT}, again_seconds=None)
 
 
 def environment(lab: Lab, **changes: str) -> dict[str, str]:
-    """What the client gives a hook of an interactive session, whose process is this one."""
+    """The input that the client gives a hook of an interactive session, whose process is this one."""
     given = {
         "CLAUDECODE": "1",
         "CLAUDE_CODE_ENTRYPOINT": "cli",
@@ -83,7 +83,7 @@ def in_turn(*answers: bytes) -> Callable[[socket.socket, bytes], None]:
 
 
 def body_of(request: bytes) -> dict[str, Any]:
-    """What a request holds."""
+    """The fields of a request."""
     body: dict[str, Any] = json.loads(request.partition(b"\r\n\r\n")[2])
     return body
 
@@ -126,7 +126,7 @@ def test_end_of_a_turn_is_told(lab: Lab, path: Path) -> None:
 
 
 def test_end_of_a_turn_is_told_until_it_is_heard(lab: Lab, path: Path) -> None:
-    """Where no server took it, as while one is replaced, it is told again before the next question."""
+    """If no server took the outcome, as while one is replaced, it is reported again before the next poll."""
     heard = answer(b'{"context": ""}')
     answers = [answer(b"{}", status="503 Service Unavailable"), said(), heard, said(), WAKE]
     with listening(path, in_turn(*answers)) as requests, waiting(lab, "Stop") as process:
@@ -203,13 +203,13 @@ def test_told_that_it_is_over(lab: Lab, path: Path) -> None:
     ids=lambda raw: repr(raw)[-40:],
 )
 def test_answers_that_are_none(lab: Lab, path: Path, raw: bytes) -> None:
-    """What cannot be taken for an answer wakes nobody, and it asks again."""
+    """An answer that cannot be understood wakes nobody, and the process polls again."""
     with listening(path, in_turn(said(), raw, WAKE)), waiting(lab) as process:
         assert ended(process) == (WOKEN, b"", TEXT.encode())
 
 
 def test_ends_with_its_client(lab: Lab, path: Path) -> None:
-    """Once the client is gone it ends, although nobody told it to."""
+    """Once the client is gone the process ends by itself."""
     with (
         subprocess.Popen(["sleep", "60"]) as client,
         listening(path, in_turn(said())) as requests,
@@ -263,7 +263,7 @@ def test_server_that_nobody_wants_is_not_started(lab: Lab, path: Path) -> None:
 
 
 def test_whose_hook_it_is_say_its_own_words() -> None:
-    """Without words it is the user's; words that are no scope make it no event."""
+    """Without arguments the scope is the user's; an unknown scope makes it an unknown event."""
     assert scope_of([]) == scope_of(["--scope", "user"]) == "user"
     assert scope_of(["--scope", "project"]) == "project"
     for words in (["--scope"], ["--scope", "all"], ["project"], ["--scope", "project", "more"]):
@@ -278,7 +278,7 @@ def test_words_that_are_no_scope_are_told(lab: Lab) -> None:
 
 
 def test_folders_of_the_client_are_told(tmp_path: Path) -> None:
-    """The server judges by the client's folders, of which only whole paths are told."""
+    """The server judges by the client's folders, of which only absolute paths are sent."""
     told = {"CLAUDE_PROJECT_DIR": str(tmp_path), "CLAUDE_CONFIG_DIR": "config"}
     assert folders_of(told) == {"project": str(tmp_path)}
     assert folders_of({"CLAUDE_CONFIG_DIR": "/caf\udce9"}) == {"config": "/caf\\xe9"}

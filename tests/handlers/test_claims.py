@@ -23,20 +23,20 @@ def two(lab: Lab) -> Lab:
 
 
 def said(lab: Lab, *words: str, where: str = "repo", code: int = 0) -> str:
-    """What a command prints."""
+    """The text output of a command."""
     done = lab.majordomus(*words, cwd=lab.base / where)
     assert done.returncode == code, done.stderr
     return done.stdout or done.stderr
 
 
 def told(lab: Lab, *words: str, where: str = "repo") -> dict[str, Any]:
-    """What a command prints as JSON."""
+    """The JSON output of a command."""
     document: dict[str, Any] = json.loads(said(lab, *words, "--format", "json", where=where))
     return document
 
 
 def test_announce_and_release(two: Lab) -> None:
-    """A claim is announced, replaced by its name, told to whoever meets it from either side, and released."""
+    """A claim is announced, replaced under its name, shown to whoever overlaps it from either side, and released."""
     assert said(two, "peers", "announce", "fix login", "--scope", "src/login.py") == (
         "episode ann claims work: fix login (src/login.py)\n"
     )
@@ -60,7 +60,7 @@ def test_announce_and_release(two: Lab) -> None:
 
 
 def test_task_of_another(two: Lab) -> None:
-    """The scope of another's task is told like a claim, also where it was given as a whole path."""
+    """The scope of another session's task is shown like a claim, even if it was given as an absolute path."""
     said(two, "task", "set", "tests", "--scope", f"{two.base}/topic/tests", where="topic")
     said(two, "task", "set", "mine", "--scope", "tests")
     answer = told(two, "peers", "announce", "more tests", "--scope", "tests/a.py")
@@ -82,7 +82,7 @@ def test_task_of_another(two: Lab) -> None:
     ],
 )
 def test_refused(two: Lab, words: tuple[str, ...], code: int, word: str) -> None:
-    """What cannot be claimed or released is told in a sentence, and nothing is held."""
+    """Invalid claims and releases are refused with a sentence, and nothing is held."""
     assert word in said(two, "peers", *words, code=code)
     assert "holds no claim" in said(two, "peers", "release", code=1)
 
@@ -98,7 +98,7 @@ def test_claims_survive_the_server(two: Lab) -> None:
 
 
 def test_text_is_bounded_and_clean() -> None:
-    """Others' words are cleaned before they are shown, and of many pairs a few are told and the rest counted."""
+    """Other sessions' words are sanitized before they are shown, and of many pairs a few are listed and the rest counted."""
     claim = from_plain(
         Claim,
         {"episode": "a", "name": "work", "intent": "x\x1b[2J", "scope": ("s\n",), "since": "2026-03-01T12:00:00Z"},

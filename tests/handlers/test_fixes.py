@@ -47,12 +47,12 @@ def edit(path: Path, status: str) -> None:
 
 
 def owed(place: Place, session: str = ANN) -> list[str]:
-    """What a session is still to be told."""
+    """The follow-ups of a session."""
     return [one.line for one in place.board.follow_ups(session)]
 
 
 def test_an_edit_by_hand_is_told_once(place: Place, bug: Path) -> None:
-    """By the next look of the server, never again after it was told, and not by the next server either."""
+    """The follow-up is queued by the server's next check and delivered once, even across servers."""
     tend(place.service)
     assert owed(place) == []
     edit(bug, "done")
@@ -105,7 +105,7 @@ def test_a_database_that_fails_loses_nothing(place: Place, bug: Path, monkeypatc
 
 
 def test_done_again_makes_up_for_it(place: Place, bug: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command that is repeated tells who was not told, and nobody twice."""
+    """A repeated command queues the follow-up if it was missed, and never twice."""
     with monkeypatch.context() as patch:
         patch.setattr(follow_ups, "put_follow_up", lambda *_: (_ for _ in ()).throw(StoreError("no database")))
         place.call(end_alert, NoticeInputs, slug=bug.stem)

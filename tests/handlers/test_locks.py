@@ -85,7 +85,7 @@ def test_a_component_is_shown_as_it_was_written(place: Place) -> None:
 
 
 def test_what_to_do_where_the_session_is_gone(place: Place) -> None:
-    """Who is refused, and who lists the locks, is told how to free one whose session is gone, and only such a one."""
+    """The refusal and the list say how to free a lock whose session is gone, and only such a lock."""
     lock(place, component="Billing API")
     advice = "that session is gone, so majordomus lock release 'Billing API' --force frees it"
     assert advice not in refused(place, component="billing api") + status_text(locks(place))
@@ -109,7 +109,7 @@ def test_a_folder_named_twice_holds_each_lock_once(place: Place) -> None:
 
 
 def test_owner_alive_gone_or_unknown(place: Place) -> None:
-    """Who is refused is told whether the holder lives, in three words that are kept apart."""
+    """The refusal says whether the holder lives, in three distinct words."""
     lock(place)
     told = [refused(place)]
     for event in ("session-start", "session-end"):
@@ -121,7 +121,7 @@ def test_owner_alive_gone_or_unknown(place: Place) -> None:
 @pytest.mark.parametrize("session", [None, " ", "agent-7", "724929", "11111111-1111-4111-8111-11111111111"])
 @pytest.mark.parametrize("held", [False, True])
 def test_only_a_session_holds(place: Place, session: str | None, held: bool) -> None:
-    """Without the UUID of a session nothing is locked, whether or not somebody holds it, and how to give one is told."""
+    """Without the UUID of a session nothing is locked, whether or not somebody holds the lock, and the error says how to give one."""
     if held:
         lock(place, BOB)
     with pytest.raises(UsageError, match="give it with --session, or set CLAUDE_CODE_SESSION_ID"):
@@ -140,7 +140,7 @@ def test_ends_by_itself(place: Place) -> None:
 
 
 def test_released_by_its_holder_alone(place: Place) -> None:
-    """Another session is refused and told who holds it; with force anybody releases it."""
+    """Another session is refused and learns who holds the lock; with --force anybody releases it."""
     lock(place)
     with pytest.raises(
         ConflictError, match=f"is held by session {ANN}; leave it to that session, or release it with --force"
@@ -160,13 +160,13 @@ def test_lock_for_the_owner(place: Place) -> None:
 
 
 def test_lock_that_names_nobody(place: Place) -> None:
-    """A lock written by hand holds too, and who is refused is told that it names no session."""
+    """A lock written by hand holds too, and the refusal says that it names no session."""
     path = place.put("by-hand", kind="lock", component="koda")
     assert refused(place) == f"koda is locked by a session it does not name, since 2026-10-11: by-hand title ({path})"
 
 
 def test_damaged_lock(place: Place) -> None:
-    """A damaged file of that very lock holds; another one that may be a lock is told to who placed one."""
+    """A damaged file of that very lock holds; another file that may be a lock is reported to whoever placed one."""
     made = lock(place)
     with open(made.path, "w", encoding="utf-8") as file:
         file.write("---\nkind: lo")
@@ -191,7 +191,7 @@ def test_damaged_lock_under_another_name(place: Place) -> None:
 
 
 def test_folder_that_cannot_be_listed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is told that no lock stands, no lock is placed, and a strict audit and a strict status exit 10."""
+    """The answer never claims that there are no locks, no lock is placed, and a strict audit and status exit 10."""
     lock(place)
 
     def refuse(*_: object) -> None:
@@ -230,7 +230,7 @@ def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch
 
 
 def test_audit(place: Place) -> None:
-    """Each lock is told by how it names its owner; those that must be ok and are not fail, older ones warn."""
+    """Each lock is listed by how it names its owner; those that must be ok and are not fail, older ones warn."""
     policy = place.lab.repo / ".ai/repo/policy.yaml"
     policy.parent.mkdir(parents=True)
     policy.write_text("version: 1\nalerts:\n  lock_owner_since: 2026-10-01\n")

@@ -52,7 +52,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_two_clients_in_two_checkouts(place: Woken) -> None:
-    """Two clients that show one session get one prompt between them; its record stays with the first, and both are told."""
+    """Two clients that show one session share one prompt; its record stays with the first, and both see a row about it."""
     linked = str(place.lab.worktree("linked"))
     (place.lab.base / "linked/.ai/repo").mkdir(parents=True)
     (place.lab.base / "linked/.ai/repo/policy.yaml").write_text("version: 1\n")
@@ -75,7 +75,7 @@ def test_two_clients_in_two_checkouts(place: Woken) -> None:
 
 
 def test_client_that_goes_on_with_a_session(place: Woken) -> None:
-    """A session whose client is no more is the next one's, with its process, and nobody is told of two any longer."""
+    """A session whose client is gone belongs to the next one, with its process, and the row about two clients disappears."""
     place.look(pid=1)
     place.look(pid=2)
     place.after(3)
@@ -91,7 +91,7 @@ def test_client_that_goes_on_with_a_session(place: Woken) -> None:
 
 
 def test_client_that_cannot_tell_its_process(place: Woken) -> None:
-    """Where no process is told nobody is taken for another, and a process that becomes known is noted."""
+    """A client that names no process is not taken for another one, and a process that becomes known is recorded."""
     place.look()
     assert place.board.require_open(ANN).process is None
     place.look(pid=1)
@@ -276,7 +276,7 @@ def test_limit_is_edited(place: Woken) -> None:
 
 
 def test_when_is_edited(place: Woken, composed: list[str]) -> None:
-    """From `always` to `changed` nobody is woken for what was told, and back everybody is."""
+    """After a change from `always` to `changed` no session is woken for known facts, and after the way back all are."""
     place.tell(place.woken().id, "submitted")
     place.policy(f"{ON}  brief_when: changed\n")
     place.after(20)
@@ -288,7 +288,7 @@ def test_when_is_edited(place: Woken, composed: list[str]) -> None:
 
 
 def test_policy_that_cannot_be_read_any_more(place: Woken) -> None:
-    """While a policy cannot be read its last good rules hold and the brief says so; a switch that is no more true is off."""
+    """While a policy cannot be read, its last good rules apply and the brief says so; a switch that is no longer true is off."""
     place.policy(f"{ON}  brief_interval_minutes: 10\n")
     place.look()
     place.policy("version: 1\nsession: [")

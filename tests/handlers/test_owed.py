@@ -27,12 +27,12 @@ def wait_for(place: Place, session: str | None = ANN, **more: str) -> str:
 
 
 def end(place: Place, slug: str, **more: str) -> str:
-    """Set it to done; what is said of whom is told."""
+    """Set a bug-dep to done, and return the sentence about its recipient."""
     return place.call(end_alert, NoticeInputs, slug=slug, **more).detail or ""
 
 
 def brief(place: Place, session: str | None = ANN, **form: Any) -> str:
-    """What a session reads."""
+    """The text that a session reads."""
     return brief_text(place.call(brief_session, BriefInputs, session=session, **{"format": "text", **form}))
 
 
@@ -51,7 +51,7 @@ def test_told_once_in_every_form(place: Place, form: str) -> None:
     ids=str,
 )
 def test_not_used_up_by_what_does_not_show_it(place: Place, narrow: dict[str, Any]) -> None:
-    """The one line, another section alone, a budget that leaves the row out: the session still has to be told."""
+    """The line, another section, or a budget without the row does not count as delivery of the follow-up."""
     place.hook("session-start")
     end(place, wait_for(place))
     assert LINE not in brief(place, **narrow)
@@ -68,7 +68,7 @@ def test_line_says_that_something_waits(place: Place) -> None:
 
 
 def test_what_comes_while_a_brief_is_composed(place: Place) -> None:
-    """Only what stood in the text counts as told, whenever the rest came."""
+    """Only a follow-up whose line was in the text counts as delivered."""
     place.hook("session-start")
     end(place, wait_for(place))
     later = place.board.follow_up(ANN, str(place.lab.repo), "another", place.clock.now)
@@ -77,7 +77,7 @@ def test_what_comes_while_a_brief_is_composed(place: Place) -> None:
 
 
 def test_successor_in_its_checkout(place: Place) -> None:
-    """Where the session is gone, the next one of its checkout is told, and no session of the checkout that ended it."""
+    """If the session is gone, the next one of its checkout gets the follow-up, not one where the bug-dep was ended."""
     topic = str(place.lab.worktree("topic"))
     place.hook("session-start", session=ANN, root=topic)
     place.hook("session-start", session=BOB)
@@ -91,7 +91,7 @@ def test_successor_in_its_checkout(place: Place) -> None:
 
 
 def test_session_that_was_never_open(place: Place) -> None:
-    """A bug-dep says where it was placed, so that a session without an episode is told there, and not who ended it."""
+    """A bug-dep records where it was placed, so that a session there gets the follow-up even if none was open."""
     topic = str(place.lab.worktree("topic"))
     place.hook("session-start", session=BOB)
     slug = wait_for(place, root=topic)
@@ -102,7 +102,7 @@ def test_session_that_was_never_open(place: Place) -> None:
 
 
 def test_nobody_waits(place: Place) -> None:
-    """A bug-dep written by hand that names neither session nor checkout is done, and nobody is told."""
+    """For a bug-dep written by hand that names neither session nor checkout, no follow-up is queued."""
     place.put("by-hand", kind="bug-dep", checkout="[a list]")
     assert end(place, "by-hand") == "nobody will be told, since it names no waiting session"
     place.put("by-hand-too", kind="bug-dep", session_id=BOB, checkout="[a list]")

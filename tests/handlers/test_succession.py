@@ -60,13 +60,13 @@ def alerts(place: Place, session: str) -> AlertsSection:
 
 
 def cleared(place: Place) -> str:
-    """What the next session reads where the client begins anew, and tells both ends of it."""
+    """The text that the next session reads after a new start of the client. The client reports both ends."""
     place.hook("session-end", reason="clear", pid=ME)
     return place.hook("session-start", session=BOB, source="clear", pid=ME)
 
 
 def test_between_the_two_the_owner_is_not_gone(busy: Place) -> None:
-    """While the client lives and its next session has not opened yet, nobody is told to take the lock by force."""
+    """While the client lives and its next session has not opened yet, nobody is advised to take the lock by force."""
     busy.hook("session-end", reason="clear", pid=ME)
     assert busy.board.life_of(ANN) is Life.UNKNOWN
     told = busy.call(list_locks, LocksInputs)
@@ -94,7 +94,7 @@ def test_lock_for_others(busy: Place) -> None:
 
 
 def test_start_before_the_end(busy: Place) -> None:
-    """The client may tell the new start first; the end of the old one is no news then."""
+    """The client may report the new start first; the end of the old session then changes nothing."""
     busy.hook("session-start", session=BOB, source="clear", pid=ME)
     busy.hook("session-end", reason="clear", pid=ME)
     assert left(busy, BOB) == ALL
@@ -102,7 +102,7 @@ def test_start_before_the_end(busy: Place) -> None:
 
 
 def test_start_that_a_waiting_process_was_faster_than(busy: Place) -> None:
-    """Nor does it matter who speaks of the new session first."""
+    """It does not matter which report about the new session comes first."""
     busy.call(open_episode, OpenInputs, session=BOB, pid=ME)
     busy.hook("session-start", session=BOB, source="clear", pid=ME)
     assert left(busy, BOB) == ALL
@@ -125,7 +125,7 @@ def test_mod_that_told_the_end(busy: Place) -> None:
 
 
 def test_twice(busy: Place) -> None:
-    """What was taken over is left again."""
+    """What a session inherited is passed on again."""
     cleared(busy)
     busy.hook("session-end", session=BOB, reason="clear", pid=ME)
     busy.hook("session-start", session=CID, source="clear", pid=ME)
@@ -193,7 +193,7 @@ def test_notices_that_cannot_be_written(busy: Place, monkeypatch: pytest.MonkeyP
 
 
 def test_record_that_keeps_the_old_id(busy: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session that was told to have ended is no peer and owns no lock by the record of its client, which goes on."""
+    """A session that was reported as ended is not a peer and owns no lock, although its client's record goes on."""
     record = {
         "pid": ME,
         "sessionId": ANN,

@@ -29,7 +29,7 @@ class Waiting(Woken):
     def wait(
         self, session: str = ANN, *, since: float | None = None, scope: str = "project", **more: Any
     ) -> PollAnswer:
-        """What the process is answered that began just now, or at `since` seconds of the steady clock."""
+        """The answer to a process that began just now, or at `since` seconds of the steady clock."""
         began = self.steady if since is None else since
         return self.call(answer_poll, PollInputs, session=session, since=began, scope=scope, **more)
 
@@ -239,7 +239,7 @@ def test_hook_of_the_user_needs_trust(place: Waiting) -> None:
 
 
 def test_cloned_settings_do_not_make_a_hook_the_projects(place: Waiting) -> None:
-    """Whatever a repository brings: where the person has a hook of their own, the session's is theirs and needs trust."""
+    """Whatever a repository brings: if the person has a hook of their own, the session's channel is theirs and needs trust."""
     began = place.waits_until_due()
     own = place.lab.home / ".claude/settings.json"
     own.parent.mkdir()

@@ -42,7 +42,7 @@ def run(tmp_path: Path, path: Path, today: date = TODAY) -> Migrated:
 
 
 def test_a_list_becomes_reminders_of_its_owner(tmp_path: Path, listed: Path) -> None:
-    """Each with its day, its heading, its lines and where it came from; what was not read is told with its line."""
+    """Each notice has its day, heading, lines and source; lines that were not read are reported with their numbers."""
     migrated = run(tmp_path, listed)
     rent, backups = (Path(made.path).read_text() for made in migrated.added)
     assert rent == (
@@ -58,7 +58,7 @@ def test_a_list_becomes_reminders_of_its_owner(tmp_path: Path, listed: Path) -> 
 
 
 def test_taking_over_again_changes_nothing(tmp_path: Path, listed: Path) -> None:
-    """What is there, was changed since, or was archived is left; what is new in the list is added."""
+    """Existing, changed and archived notices stay as they are; new reminders in the list are added."""
     first = run(tmp_path, listed)
     rent, backups = (Path(made.path) for made in first.added)
     rent.write_text(rent.read_text().replace("kind: reminder", "kind: reminder\nstatus: done"))

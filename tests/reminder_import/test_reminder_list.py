@@ -30,7 +30,7 @@ def test_bullets_and_boxes_of_every_kind_are_items() -> None:
 
 
 def test_marks_around_a_date_go_with_it() -> None:
-    """Emphasis, brackets and code around a date are no part of the title; those elsewhere stay."""
+    """Emphasis, brackets and code around a date do not belong to the title; those elsewhere stay."""
     text = "- **2026-10-11**: a\n- **2026-10-11:** b\n- `2026-10-11` c\n- [2026-10-11] d\n- say *hello* 2026-10-11 to Bob\n"
     assert [title for title, _ in told(text)] == ["a", "b", "c", "d", "say *hello* to Bob"]
 
@@ -91,7 +91,7 @@ def test_every_line_that_is_lost_is_named() -> None:
 
 
 def test_slugs_stay_the_same() -> None:
-    """Moved lines, other line ends and a byte order mark change no slug; twins are told apart; another day is another."""
+    """Moved lines, other line ends and a byte order mark change no slug; twins get different slugs, and so do other days."""
     first = [one.slug for one in read_reminders("- 2026-10-11 Zaplatit nájem\n- 2026-10-11 Zaplatit nájem\n").found]
     again = read_reminders(
         "\ufeffprose\r\n\r\n- [ ] Zaplatit nájem (11. 10. 2026)\r\n- 2026-10-12 Zaplatit nájem\r\n"
@@ -115,7 +115,7 @@ def test_a_heading_that_means_a_day_and_is_none_is_told() -> None:
 
 
 def test_a_heading_of_which_all_items_say_the_day_themselves_is_none_to_tell() -> None:
-    """Nothing is lost there; where nothing stands below, it is told."""
+    """A heading needs no day if all its items name one; a heading without items is reported."""
     assert told("# October 2026\n- 2026-10-11 a\n- [x] b\n") == [("a", DAY)]
     assert why(read_reminders("# October 2026\n")) == [(1, "names no day with a year; write it as YYYY-MM-DD")]
 

@@ -119,7 +119,7 @@ def test_a_rhythm_is_what_the_text_says(text: str, rhythm: Recurring | None) -> 
     ],
 )
 def test_rhythms_that_are_not_known_are_seen(text: str) -> None:
-    """What recurs in another way is never taken for a reminder of one day."""
+    """A reminder that recurs in an unsupported way is never imported as one of a single day."""
     assert find_unknown_rhythm(text) is not None
 
 
@@ -128,7 +128,7 @@ def test_rhythms_that_are_not_known_are_seen(text: str) -> None:
     ["daily", "every week: x", "každý den", "send the quarterly report", "check every file", "the last day of school"],
 )
 def test_known_rhythms_and_plain_words_are_not_taken_for_unknown_ones(text: str) -> None:
-    """A word that only describes something is no rhythm."""
+    """A word that only describes something is not a rhythm."""
     assert find_unknown_rhythm(text) is None
 
 

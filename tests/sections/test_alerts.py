@@ -62,7 +62,7 @@ def test_a_lock_stands_out() -> None:
 
 
 def test_what_is_done_or_for_the_owner_is_hidden_and_counted() -> None:
-    """Neither appears in a row, the headline or the data; both are counted."""
+    """Neither notice appears in a row, the headline or the data; both are counted."""
     found = asked(notice("done", status="done"), notice("mine", audience="owner", title="rotate the key"), notice("x"))
     assert found.data is not None
     assert ([each.slug for each in found.data.shown], found.data.hidden) == (["x"], 2)

@@ -189,7 +189,7 @@ def test_nobody_is_woken_while_paused() -> None:
 
 
 def test_several_clients_of_one_session() -> None:
-    """A session open in two clients is told so in both, with checkout and process; one open once is not."""
+    """A session that two clients show has a row with checkout and process of both; one with a single client has none."""
     clients = [Client(number, f"/src/{number}\x1b[31m") for number in range(1, 6)]
     assert answer(context(Known([episode()], clients=clients[:1])), ask()).rows == ()
     (two,) = answer(context(Known([episode()], clients=clients[:2])), ask()).rows

@@ -43,7 +43,7 @@ def fixed(place: Clocked) -> None:
 
 @pytest.mark.parametrize("policy", [ON, f"{ON}  brief_when: changed\n"], ids=["always", "changed"])
 def test_session_is_woken_at_once(place: Clocked, policy: str) -> None:
-    """The session that waits for a bug is woken once that is fixed, told so and asked to resume, and then left alone."""
+    """A session that waits for a bug is woken once it is fixed, is asked to resume, and is then left alone."""
 
     async def story() -> None:
         place.policy(policy)
@@ -82,7 +82,7 @@ def test_interval_begins_anew(place: Clocked) -> None:
 
 
 def test_nobody_else_is_woken(place: Clocked) -> None:
-    """Whoever fixed it, or waits for nothing, is not woken by it."""
+    """The session that fixed the bug, and one that waits for nothing, are not woken."""
 
     async def story() -> None:
         await asyncio.to_thread(lambda: place.look(session=BOB))
@@ -94,7 +94,7 @@ def test_nobody_else_is_woken(place: Clocked) -> None:
 
 @pytest.mark.parametrize("kept_by", ["paused", "off", "stopped", "limit"])
 def test_rules_hold(place: Clocked, kept_by: str) -> None:
-    """Switch, pause, Esc and limit keep that wake away too; the session is told with its next prompt."""
+    """Switch, pause, Esc and limit prevent this wake too; the session reads the follow-up with its next prompt."""
 
     async def story() -> None:
         if kept_by == "limit":
@@ -149,7 +149,7 @@ def test_wake_that_fails_is_not_tried_for_ever(place: Clocked) -> None:
 
 
 def test_clock_set_back_wakes_nobody_for_ever(place: Clocked) -> None:
-    """What is owed since a moment that the wall clock set ahead of now wakes with the interval, and not again and again."""
+    """A follow-up from a moment ahead of the clock wakes the session with the interval, and only once."""
 
     async def story() -> None:
         await asyncio.to_thread(lambda: fixed(place))

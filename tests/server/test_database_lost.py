@@ -125,7 +125,7 @@ def test_ensure_replaces_the_server_at_once(change: Callable[[Path], None], lab:
 
 @pytest.mark.parametrize("change", [_remove, _cut, _replace])
 def test_a_command_that_writes_replaces_it_and_is_done(change: Callable[[Path], None], lab: Lab) -> None:
-    """No write is taken by a server that lost its database: the next server takes it, and what was there is told."""
+    """A server that lost its database takes no write: the next server does, and reports the loss."""
     process = _served(lab)
     change(lab.state / "majordomus.db")
     done = lab.majordomus("episode", "open", "--session", "after")
@@ -160,7 +160,7 @@ def test_a_database_that_is_given_away_is_not_written(lab: Lab) -> None:
 
 
 def test_a_checkpoint_by_others_ends_nobody(lab: Lab) -> None:
-    """What another program moves from the journal into the database is stored as before."""
+    """If another program moves the journal into the database, writes are stored as before."""
     process = _served(lab)
     with contextlib.closing(sqlite3.connect(lab.state / "majordomus.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -173,7 +173,7 @@ def test_a_checkpoint_by_others_ends_nobody(lab: Lab) -> None:
 
 @pytest.mark.parametrize("change", [_remove, _empty, _empty_journal])
 def test_after_a_loss_nobody_is_called_absent(change: Callable[[Path], None], lab: Lab) -> None:
-    """Who was there is unknown until they are heard again: peers, state and the lists of both are partial."""
+    """After a loss the sessions are unknown until they are heard again: peers, state and both lists are partial."""
     process = _served(lab)
     change(lab.state / "majordomus.db")
     assert _state(lab)["status"] == "partial"

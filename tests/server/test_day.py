@@ -36,7 +36,7 @@ MOST_GROWN = 200_000
 
 @dataclass(frozen=True)
 class Held:
-    """What a process holds: what Python allocated, open descriptors, threads."""
+    """The resources of a process: memory that Python allocated, open descriptors, threads."""
 
     memory: tracemalloc.Snapshot
     descriptors: int
@@ -109,7 +109,7 @@ def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def traced() -> Iterator[None]:
-    """What is allocated is counted."""
+    """Count allocated memory."""
     tracemalloc.start()
     yield
     tracemalloc.stop()

@@ -52,7 +52,7 @@ def _ensure(lab: Lab) -> subprocess.CompletedProcess[str]:
 
 
 def test_ten_at_once_get_one_server(lab: Lab) -> None:
-    """However many start one at the same time, one server runs and all ten are told of it."""
+    """If ten processes start a server at once, one server runs and all ten find it."""
     starts = [python(lab, "from brief.cli.main import main; sys.exit(main(['serve', 'ensure']))") for _ in range(10)]
     ended = [finish(start, 60.0) for start in starts]
     assert [code for code, _, _ in ended] == [0] * 10, ended
@@ -161,7 +161,7 @@ def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
 
 
 def test_why_a_start_failed_is_told(lab: Lab) -> None:
-    """What the new server said before it ended is the sentence of the command."""
+    """The output of a server that ended at once is the sentence of the command."""
     (lab.state / "lease.lock").mkdir(parents=True)
     told = _ensure(lab)
     assert told.returncode == 1
@@ -278,7 +278,7 @@ def test_a_server_that_somebody_else_started_was_there(lab: Lab) -> None:
 
 
 def test_a_holder_that_declines_is_not_ended(lab: Lab) -> None:
-    """Who answers that it has no time is not silent: it is asked again, and lives on when the command gives up."""
+    """A server that answers that it is busy is not silent: it is asked again, and lives on if the command gives up."""
     lab.state.mkdir(mode=0o700)
     holder = python(lab, SERVER, "brief.server", lab.common_dir)
     assert holder.stdout is not None

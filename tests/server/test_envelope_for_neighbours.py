@@ -60,7 +60,7 @@ def test_every_answer_says_whether_it_is_the_holders(lab: Lab) -> None:
 
 
 def test_a_lock_that_was_freed_can_be_taken_and_is_no_longer_ours(lab: Lab) -> None:
-    """Whoever frees the lock has lost it, and releasing it again touches no file of another's."""
+    """A server that frees the lock has lost it, and a second release touches no file of the next one."""
     first = Lease.take(lab.common_dir, utc_now())
     first.free()
     second = Lease.take(lab.common_dir, utc_now())

@@ -22,7 +22,7 @@ def _standing(lab: Lab) -> str:
 
 
 def _post(socket: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """What the server at `socket` answers, also where no lease names it any more."""
+    """The answer of the server at `socket`, even if no lease names it any more."""
     payload = json.dumps(body).encode()
     head = f"POST /api/v1{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n"
     raw = exchange(socket, f"{head}content-length: {len(payload)}\r\n\r\n".encode() + payload)
@@ -161,7 +161,7 @@ def test_a_server_whose_socket_was_removed_ends(spoil: Callable[[Path], None], l
 
 
 def test_a_look_that_fails_is_not_the_last(lab: Lab) -> None:
-    """Whatever one look meets, the next is taken: a server that no longer looks would never give way."""
+    """If one check fails, the next still runs, since a server without checks would never give way."""
     broken = """
 from brief.request import Requests
 real, failed = Requests.checkout_config, []

@@ -86,7 +86,7 @@ def server(lab: Lab) -> Iterator[Server]:
 
 
 def test_silent_after_three_looks(server: Server) -> None:
-    """Who was not heard for three looks is silent, with no state, until it is heard again."""
+    """A session that was not heard for three checks is silent, without a state, until it is heard again."""
     server.open("ann")
     assert server.after(0) == {"ann": "heard"}
     assert server.after(180) == {"ann": "heard"}

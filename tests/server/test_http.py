@@ -92,7 +92,7 @@ def _post(lab: Lab, path: str, body: Any, kind: str = "application/json") -> Tol
 
 @pytest.mark.parametrize("capability", [one for one in CAPABILITIES if one.kind == "query"], ids=lambda one: one.id)
 def test_every_query_answers_in_its_shape(capability: Any, held: Lab) -> None:
-    """What a route answers is what its capability declares."""
+    """Every route answers what its capability declares."""
     told = _get(held, capability.http.path, urlencode(given(capability)))
     assert told.status == 200
     from_plain(capability.document or capability.output, told.json)
@@ -121,7 +121,7 @@ def test_the_commands_answer_in_their_shapes(held: Lab) -> None:
     [("json", "application/json"), ("text", "text/plain"), ("line", "text/plain"), ("prompt", "text/plain")],
 )
 def test_a_brief_comes_in_every_form(form: str, kind: str, held: Lab) -> None:
-    """The form is told in the media type, and whether all was read in a header of its own."""
+    """The media type names the form, and a header says whether everything was read."""
     told = _get(held, "/brief", f"format={form}")
     assert (told.status, told.headers["content-type"].partition(";")[0]) == (200, kind)
     assert told.headers["majordomus-read"] in ("in-full", "in-part")
@@ -185,7 +185,7 @@ def test_a_wrong_query_is_refused_by_name(path: str, query: str, said: str, held
     "capability", [one for one in CAPABILITIES if one.http.method == "GET"], ids=lambda one: one.id
 )
 def test_without_a_root_the_primary_checkout_is_meant(capability: Any, root: str, held: Lab) -> None:
-    """Who names no checkout is answered about the primary one, as who names that."""
+    """A call that names no checkout gets the answer about the primary one."""
     query = urlencode(given(capability))
     told = _call(held, "GET", f"/api/v1{capability.http.path}?{root}{query}")
     assert (told.status, told.json.keys()) == (200, _get(held, capability.http.path, query).json.keys())
@@ -246,7 +246,7 @@ def test_an_unknown_key_of_a_body_is_refused_by_name(capability: Any, held: Lab)
     ],
 )
 def test_a_body_that_is_none_is_refused(body: bytes, kind: str, said: str, held: Lab) -> None:
-    """Whatever is sent in place of a JSON object is a 400 and a sentence, and the server goes on."""
+    """A body that is not a JSON object gets a 400 and a sentence, and the server goes on."""
     told = _post(held, "/tasks", body, kind)
     assert told.status == 400, told.body
     assert said in told.error
@@ -287,7 +287,7 @@ def test_a_body_over_the_bound_is_not_read(heads: tuple[str, ...], held: Lab) ->
     ],
 )
 def test_an_unknown_route_is_404(path: str, held: Lab) -> None:
-    """Nothing is guessed and nobody is sent elsewhere: the sentence names where the routes are told."""
+    """Nothing is guessed or redirected: the sentence names the list of routes."""
     told = _call(held, "GET", path)
     assert told.status == 404
     assert told.error.endswith("Not Found; /api/v1/openapi.json lists all routes")
@@ -340,7 +340,7 @@ def test_another_repository_is_refused(held: Lab, lab: Lab) -> None:
     ],
 )
 def test_a_fault_has_its_status(path: str, body: dict[str, Any], status: int, kind: str, held: Lab) -> None:
-    """What is missing, what stands against, and what is wrong are told apart by status and kind."""
+    """Missing, conflicting and wrong input differ in status and kind."""
     told = _post(held, path, body)
     assert (told.status, told.json["kind"]) == (status, kind), told.error
     assert told.error

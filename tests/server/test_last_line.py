@@ -20,7 +20,7 @@ from sandbox import Lab, until
 
 
 class _Clock:
-    """What tells how long ago a line was written."""
+    """The time at which a line was written."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -150,7 +150,7 @@ def _names(here: Located) -> set[str]:
 
 
 def test_a_session_that_is_not_open_has_no_line_of_its_own(keeper: LineKeeper, here: Located) -> None:
-    """Whoever asks in its name makes no file; what was composed is the line of the checkout."""
+    """A query in the name of another session makes no file; the line is stored as the checkout's."""
     _keep(keeper, here, "a line", "nobody")
     assert _names(here) == {"primary"}
     assert _kept(here) == "a line\n"
@@ -180,7 +180,7 @@ def test_what_a_killed_writer_left_is_tidied(keeper: LineKeeper, here: Located) 
 
 
 def test_a_line_of_stray_bytes_is_kept_as_text(keeper: LineKeeper, here: Located) -> None:
-    """What is no UTF-8 is spelled out."""
+    """Bytes that are not UTF-8 are escaped."""
     _keep(keeper, here, "branch \udcff")
     assert _kept(here) == "branch \\udcff\n"
 

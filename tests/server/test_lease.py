@@ -65,7 +65,7 @@ def _stored(common: Path, epoch: int) -> None:
 
 
 def test_one_process_holds_a_repository(common: Path) -> None:
-    """A second taker is told that another server holds it, and the first is not disturbed."""
+    """A second taker learns that another server holds the lease, and the first is not disturbed."""
     first = _take(common)
     with pytest.raises(HeldError, match=r"another server holds .*\.git"):
         _take(common)
@@ -98,7 +98,7 @@ def test_a_child_does_not_inherit_the_lock(common: Path) -> None:
 
 @pytest.mark.parametrize("put_back", [False, True])
 def test_a_lock_that_was_removed_or_replaced_is_no_longer_ours(put_back: bool, common: Path) -> None:
-    """Whoever removes lease.lock supersedes the holder, and somebody else can take the lease."""
+    """Removing lease.lock supersedes the holder, and another process can take the lease."""
     lease = _take(common)
     (lease.state_dir / "lease.lock").unlink()
     if put_back:
@@ -170,7 +170,7 @@ def test_the_first_epoch_is_the_time(common: Path) -> None:
 
 
 def test_a_clock_set_back_still_gives_a_higher_epoch(common: Path) -> None:
-    """What the last holder stored is counted on, in the file or in the database alone."""
+    """The epoch of the last holder counts, even if only the file or only the database has it."""
     first = _published(common)
     held = _file(common).read_bytes()
     first.release()
@@ -353,7 +353,7 @@ def test_somebody_else_on_the_socket_is_not_the_holder(common: Path) -> None:
 
 
 def test_a_git_folder_that_cannot_be_read_is_told(common: Path) -> None:
-    """A lease file that is there and no file is told as such."""
+    """A lease file that is not a regular file is reported as such."""
     (common / "majordomus/lease.json").mkdir(parents=True)
     with pytest.raises(NoServerError, match=r"lease\.json is not a regular file"):
         read_lease(str(common))

@@ -76,7 +76,7 @@ def test_a_server_in_the_foreground(lab: Lab) -> None:
 
 
 def test_an_innocent_process(lab: Lab) -> None:
-    """A lock file may name any process of ours: one that is no server lives on."""
+    """A lock file may name any process of ours; one that is not a server is not killed."""
     innocent = begun(lab, _IDLE)
     held_in_the_name_of(lab, innocent.pid)
     assert doubt(lab).endswith(f"is not a server of majordomus for {lab.common_dir}")

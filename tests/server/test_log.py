@@ -21,7 +21,7 @@ log = logging.getLogger("brief.test")
 
 @pytest.fixture(autouse=True)
 def _logging() -> Iterator[None]:
-    """What the log changes in this process is undone."""
+    """Undo what the log changes in this process."""
     root = logging.getLogger()
     before = root.handlers[:], root.level, logging.raiseExceptions
     yield
@@ -170,7 +170,7 @@ def test_every_log_is_the_users_alone(path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(("make", "why"), [(Path.symlink_to, "is a symbolic link"), (Path.hardlink_to, "has 2 names")])
 def test_a_link_in_the_logs_place_is_not_followed(path: Path, make: Callable[[Path, Path], None], why: str) -> None:
-    """Neither at the start nor in its place later: what the link names stays as it is."""
+    """A link in place of the log is not followed, neither at the start nor later."""
     target = path.parent / "start-file"
     target.write_text("mine")
     logs.log_to(path)

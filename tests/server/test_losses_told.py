@@ -114,7 +114,7 @@ LOSSES = pytest.mark.parametrize("lose", [lose_without_server, lose_under_server
 def test_a_loss_is_told_however_often_servers_start(
     lose: Callable[[Lab, Any], None], end: Callable[[Any], None], lab: Lab
 ) -> None:
-    """Who was here stays unknown to every server until one has run for long enough, and is then known to all."""
+    """The sessions stay unknown to every server until one has run for long enough, and are then known to all."""
     lose(lab, begun(lab))
     for days in (0, 1, -1):
         process = serve(lab, CLOCK.format(days=days))
@@ -230,7 +230,7 @@ def test_an_earlier_copy_between_two_servers_is_told(end: Callable[[Any], None],
 
 
 def test_a_journal_is_not_written_over_an_earlier_copy(lab: Lab) -> None:
-    """What a killed server left in its journal belongs to the file that was there, and would damage the copy."""
+    """The journal of a killed server belongs to the file that was there before, and would damage the copy."""
     stop(begun(lab))
     shutil.copyfile(database(lab), lab.base / "backup")
     stop(begun(lab))
@@ -317,7 +317,7 @@ def test_a_copy_that_lacks_nothing_ends_nobody(lab: Lab) -> None:
 
 @pytest.mark.parametrize("size", [0, 8_192])
 def test_rows_that_only_a_damaged_journal_held_are_kept(size: int, lab: Lab) -> None:
-    """What was acknowledged, and the server still reads, is in the copy that it leaves, also where that is much."""
+    """Everything acknowledged that the server can still read is in the copy that it leaves, even if that is much."""
     process = begun(lab)
     for number in range(200):
         scope = [f"{number}/{each:02}/{'x' * 380}" for each in range(40)]

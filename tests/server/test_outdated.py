@@ -49,7 +49,7 @@ def upgrade(package: Path) -> None:
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """What the server says of itself."""
+    """The status of the server."""
     told: dict[str, Any] = ask(lab, "GET", "/server").json()
     return told
 
@@ -73,7 +73,7 @@ def test_a_replaced_binary_is_told_and_replaces_the_server(lab: Lab, installed: 
 
 
 def test_the_same_version_installed_again(lab: Lab, installed: Path) -> None:
-    """Files of the same version that took the place of those that run are told, and replaced like another version."""
+    """If files of the same version replaced the running ones, the server is replaced as for another version."""
     old = serve(lab)
     assert status(lab)["outdated"] is None
     path = installed / "__init__.py"
@@ -89,7 +89,7 @@ def test_the_same_version_installed_again(lab: Lab, installed: Path) -> None:
 
 
 def test_a_command_that_writes_replaces_it_too(lab: Lab, installed: Path) -> None:
-    """What writes makes sure of a server first, and so of one that is not outdated."""
+    """A command that writes first makes sure of a server that is not outdated."""
     old = serve(lab)
     upgrade(installed)
     assert lab.majordomus("episode", "open", "--session", "new").returncode == 0
@@ -118,7 +118,7 @@ def test_a_command_that_writes_replaces_the_same_version_installed_again(lab: La
 
 
 def test_a_write_to_one_that_stays_is_done_and_tells_so(lab: Lab, installed: Path) -> None:
-    """Where a session waits for a human nothing is lost: the old server takes the write, once, and the person is told."""
+    """While a session waits for a person, the old server takes the write, once, and the person is informed."""
     old = serve(lab)
     ask(lab, "POST", "/episodes", {"session": "waits", "state": EpisodeState.WAITING})
     _reinstall(installed)

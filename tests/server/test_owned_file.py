@@ -9,7 +9,7 @@ from brief.server.owned_file import OwnedFile
 
 
 def test_our_file_is_removed(tmp_path: Path) -> None:
-    """What we made and nobody changed goes."""
+    """A file that we created and nobody changed is removed."""
     path = tmp_path / "lease.json"
     path.touch()
     made = OwnedFile.at(path)
@@ -42,7 +42,7 @@ def test_a_freed_inode_does_not_make_a_file_ours(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("twice", [False, True])
 def test_removing_what_is_gone_is_quiet(twice: bool, tmp_path: Path) -> None:
-    """A file that others removed, with its folder or without, is no fault."""
+    """If others removed the file, with or without its folder, nothing fails."""
     folder = tmp_path / "folder"
     folder.mkdir()
     path = folder / "lease.json"

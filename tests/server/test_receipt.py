@@ -37,7 +37,7 @@ def _request(lab: Lab, path: str = "/hooks", *, close: bool = True, **fields: An
 
 
 def _prompt(lab: Lab) -> str:
-    """What a session reads with a prompt, in a call that reads it all."""
+    """The text that a session reads with a prompt, in a call that reads it in full."""
     return str(ask(lab, "POST", "/hooks", {"session": SESSION, "event": "user-prompt-submit"}).json()["context"])
 
 
@@ -75,7 +75,7 @@ def _reads_a_part(client: socket.socket) -> None:
 @pytest.mark.parametrize("close", [True, False])
 @pytest.mark.parametrize("ends", [_closes_at_once, _leaves_unread, _reads_a_part])
 def test_a_courtesy_that_was_not_read_is_told_again(ends: Callable[..., None], close: bool, held: Lab) -> None:
-    """Composed and sent is not told; once a client has read the whole answer it is, and only once."""
+    """A text that was only composed and sent is not delivered; once a client has read the whole answer it is, and only once."""
     with _connected(held, _request(held, event="user-prompt-submit", close=close)) as client:
         ends(client)
     until(lambda: not _is_seen(held))
@@ -110,7 +110,7 @@ def test_an_answer_that_waits_unread_is_not_told(held: Lab) -> None:
 
 
 def test_a_client_that_keeps_its_connection_is_told_once(held: Lab) -> None:
-    """Whoever has read the whole answer has been told, whether it closes or asks on."""
+    """An answer that was read in full is delivered, whether the client then closes or asks again."""
     request = _request(held, event="user-prompt-submit", close=False)
     with _connected(held, request) as client:
         assert b"tea is ready" in _whole(client)
@@ -133,7 +133,7 @@ def _whole(client: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("path", ["hook", "brief"])
 def test_a_signal_that_was_not_read_is_told_again(path: str, held: Lab) -> None:
-    """What one session owes another waits until a text with it was read to its end."""
+    """A follow-up stays due until a text with it was read to its end."""
     for session in (SESSION, OTHER):
         assert ask(held, "POST", "/episodes", {"session": session, "pid": os.getpid()}).status == 200
     placed = ask(
@@ -175,7 +175,7 @@ def test_a_wake_that_nobody_received_waits_again(lab: Lab) -> None:
 
 
 def test_head_tells_nobody_anything(held: Lab) -> None:
-    """Who asks for the head alone has read no text."""
+    """A client that asks only for the head has read no text."""
     ask(held, "POST", "/episodes", {"session": SESSION})
     request = f"HEAD /api/v1/brief?root={held.repo}&session={SESSION} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
     with _connected(held, request.encode()) as client:

@@ -22,7 +22,7 @@ def test_nothing_went_wrong() -> None:
 
 
 def test_what_went_wrong() -> None:
-    """Each kind is counted and told, for a day after the last."""
+    """Each kind of fault is counted and reported for a day after the last one."""
     clock = Clock()
     faults = RunFaults(lambda: clock.now)
     faults.count_entries([Entry("wake", "made up"), Entry("skipped", Skip.MISSED, 26)])

@@ -137,7 +137,7 @@ def test_our_folder_open_to_others_is_refused(mode: int, short: Path) -> None:
 
 
 def test_a_runtime_folder_that_others_may_write_is_refused(short: Path) -> None:
-    """Whoever may write into XDG_RUNTIME_DIR could put a folder of their own in our place."""
+    """Anybody who may write into XDG_RUNTIME_DIR could put a folder in place of ours."""
     short.chmod(0o777)
     with pytest.raises(RuntimeFolderError, match="chmod go-w"):
         _runtime(short)
@@ -164,7 +164,7 @@ def test_a_folder_that_cannot_be_made_is_told(temporary: Path) -> None:
 
 
 def test_the_name_of_a_socket_is_its_repository_and_its_epoch() -> None:
-    """Two repositories, and two epochs of one, never share a socket; bytes that are no UTF-8 make a name too."""
+    """Two repositories, and two epochs of one, never share a socket; a name may hold bytes that are not UTF-8."""
     names = {socket_name(place, epoch) for place in ("/a", "/b", os.fsdecode(b"/\xff")) for epoch in (1, 2)}
     assert len(names) == 6
 
@@ -183,7 +183,7 @@ def test_sockets_of_killed_servers_are_swept(short: Path) -> None:
 
 
 def test_what_may_be_served_is_not_swept(short: Path) -> None:
-    """A stopped server whose queue of callers is full is not taken for a dead one, and a file is no socket."""
+    """A stopped server with a full backlog does not count as dead, and a file does not count as a socket."""
     full, file = short / socket_name("/a", 1), short / socket_name("/a", 2)
     file.write_text("no socket")
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as caller:

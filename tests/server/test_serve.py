@@ -58,7 +58,7 @@ def test_what_a_server_makes_is_its_users_alone(lab: Lab) -> None:
 
 
 def test_the_entry_tells_clones_of_the_server(lab: Lab) -> None:
-    """What lies under servers/ agrees with the lease."""
+    """The entry below servers/ agrees with the lease."""
     serve(lab)
     record = lease(lab)
     entry = json.loads((Path(record["socket"]).parent / f"servers/{record['epoch']}.json").read_text())

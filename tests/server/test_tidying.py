@@ -12,7 +12,7 @@ from serving import FAST_LOOKS, leave_notice, serve
 
 
 def test_over_is_put_away(place: Place) -> None:
-    """What is over moves to the archive though no hook ever ran, also in the folder that one work tree alone declares."""
+    """Expired notices move to the archive even if no hook ever ran, also in a folder that only one work tree declares."""
     topic = place.lab.worktree("topic")
     (topic / ".ai/repo").mkdir(parents=True)
     (topic / ".ai/repo/policy.yaml").write_text("version: 1\nalerts:\n  folders: [notices]\n")
@@ -37,7 +37,7 @@ def test_checkout_that_cannot_be_looked_at(place: Place) -> None:
 
 
 def test_markers_of_long_ago(place: Place) -> None:
-    """What a session saw is forgotten 30 days after it last saw anything."""
+    """The read receipts of a session are removed 30 days after its last one."""
     seen = place.lab.state / "seen"
     for session, days in ((ANN, 31), (BOB, 29)):
         before = {*seen.glob("*")}

@@ -64,7 +64,7 @@ def test_a_python_that_was_replaced(module: Path) -> None:
 
 
 def test_a_file_that_cannot_be_looked_at(module: Path) -> None:
-    """What cannot be told is neither replaced nor gone, and what was told before stays."""
+    """A file that cannot be accessed is neither replaced nor gone, and the previous answer stays."""
     python = module.with_name("python")
     python.touch()
     installed = Installation(str(module), "1.0.0", str(python))
@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_looked_at(module: Path) -> None:
 
 
 def test_files_that_are_gone(module: Path) -> None:
-    """What was removed, with its folder or without, cannot be started again and is outdated."""
+    """A program that was removed, with or without its folder, cannot be started again and is outdated."""
     told = "outdated: runs 1.0.0, whose files are gone"
     assert Installation(str(module / "below"), "1.0.0").outdated() == told
     installed = Installation(str(module), "1.0.0")

@@ -152,7 +152,7 @@ def test_slow_composing(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_composing_that_fails(place: Clocked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that fails is told in the brief, and the next is made all the same."""
+    """A failed run is reported in the brief, and the next one happens all the same."""
 
     async def broken(service: RepositoryService, look: RequestContext) -> Prompt:
         raise RuntimeError("no wake today")
@@ -208,7 +208,7 @@ def test_policy_that_changes(place: Clocked) -> None:
 
 
 def test_facts_that_stay_the_same(place: Clocked) -> None:
-    """Under `changed` a session that was told is not woken before something has changed."""
+    """Under `changed` a session that was briefed is not woken again before something has changed."""
     place.policy(CHANGED)
 
     async def story() -> None:
@@ -317,14 +317,14 @@ def test_idle_server_stays_small(lab: Lab) -> None:
 
 
 def answered(lab: Lab, path: str, **body: Any) -> Any:
-    """What the server says."""
+    """The answer of the server."""
     answer = ask(lab, "POST", path, body) if body else ask(lab, "GET", path)
     assert answer.status == 200, answer.body
     return json.loads(answer.body)
 
 
 def looked(lab: Lab, session: str = ANN) -> Any:
-    """What an idle look is answered to a mod of the project."""
+    """The answer to a heartbeat of an idle session with a mod of the project."""
     install_for_project(lab)
     return answered(lab, "/episodes/heartbeat", session=session, state="idle")
 
@@ -365,7 +365,7 @@ def test_server_that_dies(end: str, lab: Lab) -> None:
 
 
 def test_prompt_that_waits_outlives_the_server(lab: Lab) -> None:
-    """What waits when a server is killed is handed out by the next, once, and its outcome is known by the one after."""
+    """The prompt that waits when a server is killed is handed out by the next one, once, and the one after knows its outcome."""
     lab.commit()
     write_policy(lab, ON)
     process = serve(lab)
@@ -397,7 +397,7 @@ def test_prompt_that_waits_outlives_the_server(lab: Lab) -> None:
     ],
 )
 def test_bad_input(lab: Lab, path: str, body: dict[str, Any], status: int) -> None:
-    """What cannot be understood is refused with a sentence, and the server goes on."""
+    """Input that cannot be understood is refused with a sentence, and the server goes on."""
     lab.commit()
     serve(lab)
     answer = ask(lab, "POST", path, body)
