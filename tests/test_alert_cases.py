@@ -66,7 +66,7 @@ def section(place: Place) -> AlertsSection:
 
 
 def read(place: Place, surface: str) -> str:
-    """What stands on one of the surfaces that a model may read."""
+    """The text of one of the surfaces that a model may read."""
     if surface == "block":
         return prompt(place)
     return place.hook("session-start", session=None) if surface == "start" else brief_of(place, surface)
@@ -89,7 +89,7 @@ def archived(place: Place, slug: str) -> bool:
 
 
 def test_t1_expires_in_the_past(place: Place, local: Callable[[str], None]) -> None:
-    """What has expired is shown nowhere, a brief leaves it where it is, and a hook archives it."""
+    """An expired notice is shown nowhere; a brief leaves it in place, and a hook archives it."""
     place.put("over", kind="alert", expires="2026-10-11")
     local("2026-10-10 23:59")
     assert is_shown(place, "over")
@@ -102,7 +102,7 @@ def test_t1_expires_in_the_past(place: Place, local: Callable[[str], None]) -> N
 
 
 def test_t2_fires_on_ahead(place: Place, local: Callable[[str], None]) -> None:
-    """What fires on a day is not shown before it, and on it and after it is."""
+    """A notice that fires on a day is shown on and after that day, not before."""
     place.put("due", kind="reminder", fires_on="2026-10-12")
     told = []
     for moment in ("2026-10-11 23:59", "2026-10-12 00:00", "2026-10-30 12:00"):
@@ -125,7 +125,7 @@ def test_t3_higher_priority_first(place: Place) -> None:
 @pytest.mark.usefixtures("local")
 @pytest.mark.parametrize("kind", ["alert", "lock", "bug-dep", "courtesy", "reminder"])
 def test_t4_done(place: Place, kind: str) -> None:
-    """What is done is never shown, however urgent its dates are, and stays where it is."""
+    """A done notice is never shown, however urgent its dates are, and stays in place."""
     path = place.put("finished", kind=kind, status="done", priority=10, fires_on="2026-10-11", expires="2026-10-12")
     assert not is_shown(place, "finished")
     assert path.exists()
@@ -144,7 +144,7 @@ def test_t5_no_dates(place: Place, local: Callable[[str], None]) -> None:
 
 @pytest.mark.usefixtures("local")
 def test_t6_malformed(place: Place) -> None:
-    """A file that is no notice is skipped and named, the others are shown, and every document is well formed."""
+    """A file that is not a notice is skipped and named, the others are shown, and every document is well formed."""
     place.put_raw("broken", "---\nkind: [lock\n---\nbody\n")
     place.put("fine", kind="lock")
     assert is_shown(place, "fine")
@@ -157,7 +157,7 @@ def test_t6_malformed(place: Place) -> None:
 
 @pytest.mark.usefixtures("local")
 def test_t7_daily_overdue(place: Place) -> None:
-    """What recurs daily tells for how many days it was not done, and done moves it to tomorrow."""
+    """A daily notice says for how many days it was not done, and done moves it to tomorrow."""
     place.put("daily", kind="reminder", fires_on="2026-10-08", recurring="daily", day="2026-10-01")
     for surface in AS_A_MODEL_READS:
         assert "🔔 [OVERDUE 3d]" in read(place, surface)
@@ -166,7 +166,7 @@ def test_t7_daily_overdue(place: Place) -> None:
 
 
 def test_t8_bug_dep(place: Place, local: Callable[[str], None]) -> None:
-    """A bug-dep is shown with its body; done it is not shown, and its session is told in its brief, once."""
+    """A bug-dep is shown with its body; once done it is hidden, and its session gets one follow-up in its brief."""
     place.hook("session-start", session=ANN)
     place.put(
         "broken-dates", kind="bug-dep", component="koda", ticket="KODA-12", session_id=ANN, body="koda drops them\n"
@@ -207,7 +207,7 @@ def test_t9_one_line_or_body(place: Place, fields: dict[str, str], has_body: boo
 
 @pytest.mark.usefixtures("local")
 def test_t10_owner_audience(place: Place) -> None:
-    """What is for the owner enters no text, and lists only where the owner asks; what is for all, or does not say, enters both."""
+    """A notice for the owner enters no text, and lists only for the owner; one for all, or for nobody in particular, enters both."""
     place.put("owners", kind="reminder", audience="owner")
     place.put("everyones", kind="reminder", audience="all")
     place.put("unsaid", kind="reminder")
@@ -293,7 +293,7 @@ WELL_FORMED = {
 
 @pytest.mark.parametrize("case", WELL_FORMED)
 def test_report_well_formed(place: Place, case: str) -> None:
-    """What other editors write is a notice like any other."""
+    """A file written by another editor is a notice like any other."""
     place.put_raw("odd", WELL_FORMED[case])
     assert "- lock, owner unknown: odd title (odd)" in prompt(place)
     assert section(place).status == "read"
@@ -314,7 +314,7 @@ def test_report_day_of_new_york(place: Place) -> None:
 
 
 def test_report_half_an_hour(place: Place) -> None:
-    """What fires at 22:30 and expires at 23:00 is shown for that half hour, in each zone."""
+    """A notice that fires at 22:30 and expires at 23:00 is shown for that half hour, in each zone."""
     clocks_show = {"before": "22:29", "from": "22:30", "last": "22:59", "over": "23:00"}
     path = place.lab.repo / ".ai/repo/policy.yaml"
     path.parent.mkdir(parents=True)
@@ -389,7 +389,7 @@ def test_report_five_hundred_locks(place: Place) -> None:
     )
 )
 def test_any_bytes_in_any_file(place: Place, files: list[bytes]) -> None:
-    """Whatever bytes lie in the folder, through the store the block is one block, the good notice is in it, JSON is JSON."""
+    """With any bytes in the folder, there is still one block, with the good notice in it, and the JSON is valid."""
     for path in (place.lab.state / "notices/active").glob("any-*.md"):
         path.unlink()
     place.put("good", kind="lock", priority=10)

@@ -69,7 +69,7 @@ def conditions(section: dict[str, Any]) -> dict[str, tuple[str, int | None]]:
 
 
 def sessions(section: dict[str, Any]) -> set[str]:
-    """The peers that are told."""
+    """The peers in the answer."""
     return {peer["episode"] for peer in section["data"]["peers"]}
 
 
@@ -236,7 +236,7 @@ def test_a_path_that_is_taken_again_is_another_repository(lab: Lab, clones: tupl
 
 
 def test_whatever_answers_a_brief_comes(lab: Lab, clones: tuple[Path, Path]) -> None:
-    """Servers that answer nothing, garbage, 50 MB or as an older version cost no answer and are all told."""
+    """Servers that answer nothing, garbage, 50 MB or like an older version spoil no answer, and all are reported."""
     own, _ = clones
     runtime = lab.runtime / "majordomus"
     roots = (lab.git("rev-parse", "HEAD"),)
@@ -301,6 +301,6 @@ def test_a_superseded_server_asks_its_holder_alone(lab: Lab, clones: tuple[Path,
 
 
 def _body(socket: str, path: str) -> bytes:
-    """What the server at a socket answers, also where no lease names it any more."""
+    """The answer of the server at a socket, even if no lease names it any more."""
     request = f"GET /api/v1{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
     return exchange(socket, request.encode()).partition(b"\r\n\r\n")[2]

@@ -40,7 +40,7 @@ def peers(lab: Lab, at: Path) -> PeersSection:
 
 
 def lease(lab: Lab) -> dict[str, Any]:
-    """What the lease says."""
+    """The content of the lease."""
     found: dict[str, Any] = json.loads((lab.state / "lease.json").read_text())
     return found
 
@@ -62,7 +62,7 @@ def test_no_server(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
 
 
 def test_episode_is_seen_from_the_next_worktree(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
-    """What is opened in one worktree is in the next one's brief within one call, with its task, and not as its own."""
+    """An episode opened in one worktree is in the next one's brief within one call, with its task, as another session's."""
     one, two, _ = trees
     lab.majordomus("episode", "open", "--provider", "claude-code", "--session", ADA, cwd=one)
     lab.majordomus("task", "set", "mend the login", "--session", ADA, cwd=one)
@@ -148,7 +148,7 @@ def test_git_clean(lab: Lab, trees: tuple[Path, Path, Path]) -> None:
 
 
 def test_before_the_first_commit(lab: Lab) -> None:
-    """What is advised helps: commit first, then look at the branches. Until then looking says so, and nothing is empty."""
+    """The advice works: commit first, then read the branches. Until then the queue says so, and is never empty."""
     for is_served in (False, True):
         if is_served:
             lab.start_server()

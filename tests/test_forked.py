@@ -69,7 +69,7 @@ def test_it_is_like_any_other(lab: Lab, leads: bool) -> None:
     ],
 )
 def test_it_ends_like_any_other(lab: Lab, code: str, ended: int, error: str) -> None:
-    """However it ends, that is told as the end of any process is."""
+    """However a forked process ends, its end is reported like that of any process."""
     for forked in (False, True):
         process = started(lab, code, forked=forked)
         _, err = process.communicate(timeout=60)
@@ -77,7 +77,7 @@ def test_it_ends_like_any_other(lab: Lab, code: str, ended: int, error: str) -> 
 
 
 def test_it_is_waited_for_like_any_other(lab: Lab) -> None:
-    """While it runs it is polled, timed out and interrupted; afterwards it is no process any more."""
+    """While a forked process runs it can be polled, timed out and interrupted; afterwards it is gone."""
     with started(lab, "import time; print('begun', flush=True); time.sleep(600)", forked=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
@@ -91,7 +91,7 @@ def test_it_is_waited_for_like_any_other(lab: Lab) -> None:
 
 
 def test_nothing_of_one_is_left_to_the_next(lab: Lab) -> None:
-    """What a process does to its modules, its folder and its environment is gone with it."""
+    """Changes of a process to its modules, folder and environment end with it."""
     change = "import os, brief.server.holder as h; h.CHANGED = os.environ['CHANGED'] = '1'; os.chdir('/'); os.umask(0)"
     assert started(lab, change, forked=True).communicate(timeout=60) == ("", "")
     look = "import os, brief.server.holder as h; print(hasattr(h, 'CHANGED'), 'CHANGED' in os.environ, os.getcwd())"
@@ -106,7 +106,7 @@ def test_each_draws_its_own_lots(lab: Lab) -> None:
 
 @pytest.mark.parametrize("spawn", [False, True])
 def test_the_command_is_forked_or_spawned(lab: Lab, spawn: bool) -> None:
-    """A command of the sandbox is forked, unless it is to spawn or is told something that only a new Python understands."""
+    """A command of the sandbox is forked, unless it must be spawned or has options that only a new Python understands."""
     assert lab.majordomus("--version", spawn=spawn).args[1:3] == (["-m", "brief"] if spawn else ["-c", COMMAND])
     assert lab.majordomus("--version", env={"LC_ALL": "C"}).args[1:3] == ["-m", "brief"]
     assert lab.majordomus("--version", env={"PYTHONIOENCODING": "ascii"}).args[1:3] == ["-m", "brief"]

@@ -46,7 +46,7 @@ CALLS = [
 
 @pytest.fixture
 def heard(lab: Lab) -> Iterator[Path]:
-    """What a planted server heard; the repository has a policy, so that a hook would start a server."""
+    """The calls that a planted server received, in a repository with a policy, so that a hook would start a server."""
     lab.commit()
     write_policy(lab, "version: 1\nsession:\n  brief_on_interval: true\n")
     with planted_server(lab) as file:

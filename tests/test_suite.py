@@ -92,7 +92,7 @@ def test_process_that_crashes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [(), TWO], ids=["one process", "two"])
 def test_signals_that_are_ignored(tmp_path: Path, words: tuple[str, ...]) -> None:
-    """Where a run is started in the background, which ignores interrupts, what a test starts takes them all the same."""
+    """If a run is started in the background, which ignores interrupts, the processes of a test still receive them."""
     ended, printed = ran(tmp_path, "interrupts", words=words, before='trap "" INT QUIT HUP')
     assert (ended, last_line(printed)) == (0, "1 passed, 0 failed"), printed
 

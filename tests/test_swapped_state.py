@@ -69,7 +69,7 @@ def test_a_file_that_was_swapped_is_not_read(served: Lab, name: str, of: str, fo
 
 @pytest.mark.parametrize("form", FORM_PARAMS)
 def test_an_observation_that_was_swapped_is_replaced(served: Lab, form: str) -> None:
-    """Whatever lies there, a new one takes its place by rename; a folder in its place is a sentence."""
+    """A new file replaces whatever is there by rename; a folder in its place is an error in one sentence."""
     victim, elsewhere = served.state / "observation.json", served.base / "elsewhere"
     FORMS[form](victim, elsewhere)
     before = snapshot(elsewhere)

@@ -29,7 +29,7 @@ def shell(lab: Lab, script: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_reader_that_goes_away(served: Lab, call: str) -> None:
-    """Who reads one byte and goes costs no more than the rest of the answer: no complaint, no traceback."""
+    """A reader that takes one byte and goes away loses only the rest of the answer: no complaint, no traceback."""
     done = shell(served, f"mj {call} | head -c 1; exit ${{PIPESTATUS[0]}}")
     assert done.stderr == ""
     assert len(done.stdout) == 1
@@ -48,7 +48,7 @@ def test_reader_that_is_gone(served: Lab, call: str) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_full_disk(served: Lab, call: str) -> None:
-    """What cannot be written is told in one sentence, exit code 1."""
+    """Output that cannot be written is an error in one sentence, exit code 1."""
     done = shell(served, f"mj {call} > /dev/full")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "majordomus: standard output cannot be written: No space left on device\n"
@@ -122,7 +122,7 @@ STEER = "no-\x1b]0;x\x07\u202e\x9b31m\nevent"
     ids=lambda value: " ".join(value)[:20].encode("unicode_escape").decode() if isinstance(value, list) else None,
 )
 def test_a_word_that_a_fault_repeats(lab: Lab, words: list[str], code: int) -> None:
-    """Whatever a person or a script passed as a word, its echo steers no terminal."""
+    """The echo of an argument never controls the terminal, whoever passed it."""
     done = lab.majordomus(*words)
     assert done.returncode == code, done
     said = done.stdout + done.stderr

@@ -32,7 +32,7 @@ def policy(lab: Lab, text: str, *, at: Path | None = None) -> Path:
 
 
 def told(lab: Lab, *words: str) -> str:
-    """What a command that goes well prints."""
+    """The output of a command that succeeds."""
     done = lab.majordomus(*words)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -57,7 +57,7 @@ def test_init(lab: Lab) -> None:
     "text", ["", "version: 1\n# by hand\n", "- not a policy\n", "session: {brief_interval_minutes: 7}\n"]
 )
 def test_init_keeps_what_a_person_wrote(lab: Lab, text: str) -> None:
-    """What lies there stays byte for byte, whatever it is, and that is told in short, with where the lines are."""
+    """An existing file stays byte for byte, whatever it is, and a short sentence says so and names the command that prints the lines."""
     path = policy(lab, text)
     for name in ("CLAUDE.md", "AGENTS.md"):
         (lab.repo / name).write_text("mine\n")

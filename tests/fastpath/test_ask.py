@@ -227,7 +227,7 @@ def test_a_listener_of_another_uid(lab: Lab) -> None:
 
 
 def test_a_listener_that_cannot_be_told(lab: Lab, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system does not say who listens, nobody is believed."""
+    """If the system does not say who listens, no answer is believed."""
 
     def fail(_: socket.socket) -> int:
         raise OSError(errno.ENOTSUP, "this system does not say")
@@ -264,7 +264,7 @@ def test_a_socket_with_another_name(lab: Lab, served: Served) -> None:
 
 @pytest.mark.parametrize("spoil", ["wide", "link"])
 def test_a_folder_of_sockets_that_others_may_change(lab: Lab, served: Served, spoil: str) -> None:
-    """Where others could put a socket, or a link leads to the folder, nobody is asked."""
+    """If others could put a socket there, or a link leads to the folder, no server is asked."""
     folder = socket_of(lab).parent
     with served(saying(answer(b"x"))) as requests:
         if spoil == "wide":

@@ -117,7 +117,7 @@ def test_who_wrote_the_prompt(lab: Lab, prompt: object, speaker: str | None) -> 
 
 
 def test_nothing_to_say(lab: Lab) -> None:
-    """Where the session must read nothing, nothing is printed."""
+    """If there is nothing for the session to read, nothing is printed."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(answer(b'{"context": ""}'))):
@@ -289,7 +289,7 @@ def test_no_such_process(lab: Lab, pid: str) -> None:
 
 @pytest.mark.parametrize("session", [None, 5, "", "x" * 129, "a\0b", "a\nb", "\ud800"], ids=repr)
 def test_no_such_session(lab: Lab, session: object) -> None:
-    """Where the input names no session that can be, the one of the environment is meant, else none."""
+    """If the input names no valid session, that of the environment is used, if any."""
     given = {"session_id": session, "cwd": str(lab.repo), "source": session, "reason": "x" * 101}
     assert read_call("stop", given, {"CLAUDE_CODE_SESSION_ID": UUID}, 0.0).session == UUID
     assert read_call("stop", given, {"CLAUDE_CODE_SESSION_ID": "x" * 129}, 0.0).body() == {

@@ -33,7 +33,7 @@ def ended() -> int:
 
 
 def test_no_lease(lab: Lab) -> None:
-    """Where no lease lies nobody holds the repository, and the sentence names the command that changes it."""
+    """Without a lease nobody holds the repository, and the sentence names the command that starts a server."""
     assert refused(lab) == "no server holds this repository" + ENSURE
 
 
@@ -84,7 +84,7 @@ def test_unreadable(lab: Lab) -> None:
 
 
 def test_read_only_git_folder(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing can be written the sentence says that no server can run, and advises no command."""
+    """If nothing can be written, the sentence says that no server can run, and advises no command."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert refused(lab) == f"no server can run: {lab.common_dir} is read-only"
 

@@ -68,7 +68,7 @@ def test_no_server(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_silent_server_is_waited_for_once(lab: Lab) -> None:
-    """Where the server gives no answer the command composes by itself and does not wait for it a second time."""
+    """If the server gives no answer, the command composes by itself and does not wait for the server a second time."""
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
     with listening(path, saying(b"")) as requests:

@@ -102,7 +102,7 @@ def test_name_of_a_process_with_parentheses(tmp_path: Path) -> None:
 
 
 def test_without_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no file can be opened any more, a process that runs is unknown, and one that has ended is known to have."""
+    """If no file can be opened any more, a running process is unknown, and one that has ended is known to have ended."""
     gone, own = ended(), record()
     monkeypatch.setattr(os, "open", no_descriptor)
     assert isinstance(process_start(ME), Unknown)
@@ -140,7 +140,7 @@ def test_record_without_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_system_with_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a system has no boot id, process tables or /proc, only a number that is free is proof."""
+    """On a system without boot id, process tables or /proc, only a free number is proof."""
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(processes, "PROC", "/nowhere")
     assert process_table() is ABSENT
@@ -157,7 +157,7 @@ def test_without_proc() -> None:
 
 @pytest.mark.skipif(mount_namespace_refusal() is not None, reason=str(mount_namespace_refusal()))
 def test_proc_of_another_namespace() -> None:
-    """Where /proc shows another process table than the own, what it shows of a number is of another process."""
+    """If /proc shows another process table than our own, its entry for a number is that of another process."""
     with subprocess.Popen(["sleep", "60"]) as other:
         assert answers(IN_ANOTHER_PID_NAMESPACE, 1)[0] == "Unknown"
         other.kill()

@@ -102,7 +102,7 @@ def test_the_git_folder_of_another_user(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORM_PARAMS)
 @pytest.mark.parametrize("name", ["", "lease.json"])
 def test_no_lease_of_others_is_believed(lab: Lab, name: str, form: str) -> None:
-    """Where the lease or its folder may be another's, no server is asked, and the reason says so."""
+    """If the lease or its folder may be another user's, no server is asked, and the reason says so."""
     write_lease(lab.common_dir, socket_of(lab))
     FORMS[form](lab.state / name, lab.base / "elsewhere")
     with pytest.raises(NoServerError, match=f"no server is asked: {lab.state}"):
@@ -121,7 +121,7 @@ def test_no_server_is_asked_in_a_git_folder_of_another_user(lab: Lab) -> None:
 @pytest.mark.parametrize("form", FORM_PARAMS)
 @pytest.mark.parametrize("name", ["", "lines", "lines/primary"])
 def test_no_line_of_others_is_printed(lab: Lab, name: str, form: str) -> None:
-    """Where the kept line or a folder on the way to it may be another's, none is known."""
+    """If the stored line or a folder on the way to it may be another user's, no line is known."""
     here = Located(str(lab.repo), lab.common_dir, lab.common_dir)
     path = Path(line_file(here, None))
     path.parent.mkdir(parents=True, mode=0o700)

@@ -90,7 +90,7 @@ def body_of(request: bytes) -> dict[str, Any]:
 
 @pytest.fixture
 def path(lab: Lab) -> Path:
-    """Where a server would listen, in a repository with a policy."""
+    """The socket's path of a server, in a repository with a policy."""
     write_policy(lab, "version: 1\n")
     path = socket_of(lab)
     write_lease(lab.common_dir, path)
@@ -146,7 +146,7 @@ def test_end_of_a_turn_is_told_until_it_is_heard(lab: Lab, path: Path) -> None:
     ids=" ".join,
 )
 def test_waits_beside_nobody_else(lab: Lab, path: Path, changes: dict[str, str]) -> None:
-    """Where no person is before the session its client would wait for this process: it ends at once and asks nobody."""
+    """If no person uses the session, its client would wait for this process: it ends at once and asks nobody."""
     with listening(path, in_turn(WAKE)) as requests, waiting(lab, **changes) as process:
         assert ended(process) == (OVER, b"", b"")
     assert requests == []
@@ -178,7 +178,7 @@ def test_outside_of_git(lab: Lab) -> None:
 
 
 def test_told_that_it_is_over(lab: Lab, path: Path) -> None:
-    """Where the server says that there is nothing to wait for any more, it ends and wakes nobody."""
+    """If the server says that there is nothing to wait for any more, the process ends and wakes nobody."""
     with listening(path, in_turn(said(), said(again_seconds=None))), waiting(lab) as process:
         assert ended(process) == (OVER, b"", b"")
 
@@ -245,7 +245,7 @@ def test_ended_by_its_client(lab: Lab, path: Path, number: signal.Signals) -> No
 
 
 def test_server_that_is_gone_is_started(lab: Lab, path: Path) -> None:
-    """Where the last answer said that the policy wants a server, one is started once that is gone."""
+    """If the last answer said that the policy wants a server, one is started once it is gone."""
     with waiting(lab):
         with listening(path, in_turn(said(ensures=True))) as requests:
             until(lambda: len(requests) > 1)
@@ -253,7 +253,7 @@ def test_server_that_is_gone_is_started(lab: Lab, path: Path) -> None:
 
 
 def test_server_that_nobody_wants_is_not_started(lab: Lab, path: Path) -> None:
-    """Where the policy wants none, the process waits until somebody else starts one."""
+    """If the policy wants none, the process waits until somebody else starts one."""
     with waiting(lab) as process:
         with listening(path, in_turn(said())) as requests:
             until(lambda: len(requests) > 1)

@@ -26,7 +26,7 @@ def script(path: Path, text: str) -> None:
 
 
 def test_git_answers_in_bytes(lab: Lab) -> None:
-    """What git prints comes back as it is."""
+    """The output of git is returned unchanged."""
     assert run(["rev-parse", "--git-dir"], str(lab.repo)) == b".git\n"
 
 

@@ -72,7 +72,7 @@ def test_an_emptied_folder_is_prunable_and_not_gone(lab: Lab) -> None:
 
 
 def test_a_lock_carries_its_reason(lab: Lab) -> None:
-    """Locked with a reason of several lines, locked without one, and not locked are told apart."""
+    """Locked with a reason of several lines, locked without one, and not locked are three different answers."""
     lab.commit()
     lab.git("worktree", "lock", "--reason", "on a stick\n\nkeep", str(lab.worktree("one")))
     lab.git("worktree", "lock", str(lab.worktree("two")))

@@ -115,7 +115,7 @@ def test_bug_dep(place: Place) -> None:
     ids=str,
 )
 def test_refused(place: Place, given: dict[str, Any], sentence: str) -> None:
-    """What could not be read back is one sentence that names it, exit code 2, and nothing is written."""
+    """Input that could not be read back is refused with one sentence that names it and exit code 2, and nothing is written."""
     with pytest.raises(MajordomusError) as refused:
         add(place, **given)
     assert sentence in refused.value.sentence
@@ -135,7 +135,7 @@ def test_what_follows(place: Place) -> None:
 
 
 def test_who_is_told_of_a_bug_dep(place: Place) -> None:
-    """Whoever places one reads at once who is told that it is done, and how to name a session where none is named."""
+    """The answer to a new bug-dep says who gets its follow-up, and how to name a session if none is named."""
     given = {"kind": "bug-dep", "component": "koda", "ticket": "KODA-12"}
     repo = place.lab.repo
     assert add(place, "a", **given).detail == (
@@ -152,7 +152,7 @@ def test_who_is_told_of_a_bug_dep(place: Place) -> None:
 
 
 def test_recurring_moves(place: Place) -> None:
-    """What recurs is due again at its next time after now, and stays; what does not is done."""
+    """A recurring notice becomes due at its next time after now; any other is done."""
     weekly = add(place, "Rotate the key", kind="reminder", fires_on="2026-10-01", recurring="weekly")
     moved = place.call(end_alert, NoticeInputs, slug=weekly.slug)
     assert (moved.did, moved.detail) == ("moved", "due again on 2026-10-15")
@@ -195,7 +195,7 @@ def test_lock_of_nobody(place: Place, handler: Any) -> None:
 
 @pytest.mark.parametrize("handler", [end_alert, archive_alert, acknowledge_alert])
 def test_notice_that_is_not_there(place: Place, handler: Any) -> None:
-    """A name that is none, or leads out, is told with where the names are."""
+    """A slug that is not a name, or leads out of the folder, is refused with the command that lists the names."""
     for slug in ("nothing", "../../../HEAD", "/etc/passwd"):
         with pytest.raises(NotFoundError, match=r"there is no active notice .*; see majordomus alerts list"):
             place.call(handler, NoticeInputs, slug=slug, session=ANN)
@@ -213,7 +213,7 @@ def test_acknowledged(place: Place) -> None:
 
 
 def test_acknowledged_is_not_told_again(place: Place) -> None:
-    """A session that acknowledged an alert is not told it again by prompt, brief or list, which count it; others are."""
+    """A session that acknowledged an alert no longer sees it in prompt, brief or list, which count it; others still do."""
     add(place, kind="alert")
     for session in (ANN, BOB):
         place.hook("session-start", session=session)
@@ -259,7 +259,7 @@ def test_a_brief_that_is_kept_knows_of_it(place: Place) -> None:
     ],
 )
 def test_what_stays_until_it_is_done(place: Place, given: dict[str, Any], sentence: str) -> None:
-    """What is due by a day is shown until it is done: it is refused with the way to end it, and nothing is marked."""
+    """A notice that is due by a day is shown until it is done: the refusal says how to end it, and nothing is marked."""
     add(place, **given)
     with pytest.raises(UsageError, match=sentence):
         place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready", session=ANN)
@@ -274,7 +274,7 @@ def test_a_lock_is_not_acknowledged(place: Place) -> None:
 
 
 def test_who_acknowledges_is_named(place: Place) -> None:
-    """Where nobody knows whose word it is, it is refused."""
+    """If no session is known, the acknowledgement is refused."""
     add(place, kind="alert")
     with pytest.raises(UsageError, match="say which one is meant with --session ID"):
         place.call(acknowledge_alert, NoticeInputs, slug="tea-is-ready")
@@ -350,7 +350,7 @@ def test_migrated_whole(place: Place) -> None:
 
 
 def test_list_that_is_none(place: Place) -> None:
-    """A list that is not there, a folder, and bytes that are no text are each told by their name."""
+    """A missing list, a folder, and bytes that are not text are each refused by name."""
     (place.lab.repo / "bytes.md").write_bytes(b"- [ ] 2026-12-01 \xff\n")
     for name, kind in (("none.md", NotFoundError), (".git", MajordomusError), ("bytes.md", DocumentError)):
         with pytest.raises(kind, match=f"{place.lab.repo}/{name}"):

@@ -32,7 +32,7 @@ def listed(place: Place) -> Episodes:
 
 
 def test_a_process_that_is_gone_is_refused(place: Place) -> None:
-    """A number that no process has opens nothing, and what to give instead is told; one that runs is followed."""
+    """A number that no process has opens nothing, and the error says what to give instead; a running process is watched."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     with pytest.raises(UsageError, match=f"pid {ended.pid}: no process has this number .*; give that of one that runs"):
@@ -53,7 +53,7 @@ def test_opened_again_by_who_does_not_say_whose_it_is(place: Place) -> None:
 
 
 def test_nobody_is_here(place: Place) -> None:
-    """Where no episode is open, the command that opens one is named, and only there."""
+    """If no episode is open, the list names the command that opens one, and only then."""
     hint = "; majordomus episode open opens one"
     assert list_text(listed(place)) == f"0 episodes are open in this repository{hint}\n"
     opened(place)

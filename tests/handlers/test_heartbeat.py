@@ -52,7 +52,7 @@ def test_closed_session_is_opened_again(place: Woken) -> None:
 
 
 def test_state_of_a_session(place: Woken) -> None:
-    """What a session does is known to all others, and one that does the same changes nothing of what was composed."""
+    """The state of a session is known to all others, and a heartbeat without a change keeps composed briefs valid."""
     for state in ("idle", "busy", "waiting"):
         place.look(state)
         assert place.board.require_open(ANN).state == state
@@ -79,7 +79,7 @@ def test_line_is_that_of_the_brief(place: Woken) -> None:
 
 
 def test_settings_hook_is_silent(place: Woken) -> None:
-    """Where a mod looks, the settings hook of the same client need not tell anything."""
+    """If a mod sends heartbeats, the settings hook of the same client stays silent."""
     place.look()
     assert place.service.activity.is_served(ANN, place.clock.now)
 
@@ -190,7 +190,7 @@ def test_mod_of_the_user(place: Woken) -> None:
 
 
 def test_mod_that_only_says_it_is_the_projects(place: Woken) -> None:
-    """Where the person has the mod too, which the client then loads, or no checkout has it, waking needs trust."""
+    """If the person has the mod too, which the client then loads, or no checkout has it, waking needs trust."""
     own = place.lab.home / ".claude/skills/majordomus-brief/.claude-plugin"
     own.mkdir(parents=True)
     assert "majordomus trust" in (place.look().reason or "")
@@ -232,7 +232,7 @@ def test_escape(place: Woken) -> None:
 
 
 def test_draft_that_came_between(place: Woken) -> None:
-    """What a draft held is handed out again at the next look."""
+    """A prompt that a draft held back is handed out again at the next heartbeat."""
     prompt = place.woken()
     answer = place.tell(prompt.id, "held")
     assert (answer.recorded, answer.waiting) == (True, True)
@@ -242,7 +242,7 @@ def test_draft_that_came_between(place: Woken) -> None:
 
 
 def test_failed_twice(place: Woken) -> None:
-    """What fails is handed out once more, and then no more in this interval."""
+    """A prompt that failed is handed out once more, and then no more in this interval."""
     prompt = place.woken()
     assert place.tell(prompt.id, "failed").waiting
     assert place.look().prompt == prompt
@@ -252,7 +252,7 @@ def test_failed_twice(place: Woken) -> None:
 
 
 def test_outcome_told_twice(place: Woken) -> None:
-    """An outcome counts once, however often it is told."""
+    """An outcome counts once, however often it is reported."""
     prompt = place.woken()
     assert [place.tell(prompt.id, "submitted").recorded for _ in range(3)] == [True, False, False]
     assert place.wake_state().unprompted == 1
@@ -268,7 +268,7 @@ def test_outcome_of_nothing(place: Woken) -> None:
 
 
 def test_what_was_owed_is_told_with_a_wake(place: Woken) -> None:
-    """What a session waits for and another did is owed until a wake that tells it was submitted."""
+    """A follow-up stays due until a wake with its line was submitted."""
     place.look()
     place.board.follow_up(ANN, str(place.lab.repo), "fixed in KODA-12", place.clock.now)
     assert place.look().next_heartbeat_seconds == 30
@@ -346,7 +346,7 @@ def test_limit(place: Woken) -> None:
 
 
 def test_ledger(place: Woken) -> None:
-    """What a session was told, by which channel and how many bytes, is counted."""
+    """What a session read, by which channel and how many bytes, is counted."""
     place.put("koda", kind="lock")
     attached = [place.prompt(), place.prompt()]
     prompt = place.woken()

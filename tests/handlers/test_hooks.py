@@ -53,7 +53,7 @@ def test_prompt_opens(place: Place) -> None:
 
 
 def test_end_opens_nothing(place: Place) -> None:
-    """The end of a turn or of a session that nobody knows is no news."""
+    """The end of a turn or session of an unknown session changes nothing."""
     for event in ("stop", "session-end"):
         assert place.hook(event) == ""
     assert place.board.open_episodes() == ()
@@ -70,7 +70,7 @@ def test_provider_stays_known(place: Place) -> None:
 
 
 def test_without_a_session(place: Place) -> None:
-    """A client that names no session opens none, and is told what there is to read."""
+    """A client that names no session opens none, and still gets the text."""
     place.put("koda", kind="lock")
     assert "koda title" in place.hook("user-prompt-submit", session=None)
     assert place.board.open_episodes() == ()
@@ -87,7 +87,7 @@ def test_session_that_no_episode_can_have(place: Place, session: str) -> None:
 
 @pytest.mark.parametrize("name", ["open", "open_episodes"])
 def test_board_that_fails(place: Place, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An episode that cannot be read or written is no reason to hide a lock."""
+    """If an episode cannot be read or written, locks are still shown."""
 
     def refuse(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
@@ -98,7 +98,7 @@ def test_board_that_fails(place: Place, name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_board_that_hangs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is a database that does not come back."""
+    """The same holds for a database that hangs."""
     let_go = threading.Event()
     monkeypatch.setattr(Board, "open", lambda *_, **__: let_go.wait(60))
     place.put("koda", kind="lock")
@@ -142,7 +142,7 @@ def test_owner_audience(place: Place) -> None:
 
 
 def test_lock_and_its_owner(place: Place) -> None:
-    """A lock is told with its owner alive while that session is open here, and gone once it ended."""
+    """A lock is shown with its owner alive while that session is open here, and gone once it has ended."""
     place.put("koda", kind="lock", component="koda", session_id=BOB)
     told = []
     for event in ("stop", "session-start", "session-end"):
@@ -193,7 +193,7 @@ def test_courtesy_told_meanwhile(place: Place) -> None:
 
 
 def test_marker_that_cannot_be_read(place: Place) -> None:
-    """Where nobody knows what was seen, it is shown."""
+    """If it is unknown what was seen, everything is shown."""
     place.put("tea", kind="courtesy")
     (place.lab.state / "seen").write_text("no folder")
     assert all("tea title" in place.hook("user-prompt-submit") for _ in range(2))
@@ -210,7 +210,7 @@ def test_archived(place: Place) -> None:
 
 
 def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where judging fails a prompt goes on, and the start of a session still has its brief."""
+    """If reading notices fails, a prompt goes on, and the start of a session still has its brief."""
 
     def refuse(*_: object) -> None:
         raise RuntimeError("broken")
@@ -222,7 +222,7 @@ def test_notices_that_cannot_be_judged(place: Place, monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_owed(place: Place) -> None:
-    """What a session waits for and another did is told at its start, once."""
+    """A follow-up is read at the start of the session, once."""
     place.hook("user-prompt-submit")
     place.board.follow_up(ANN, str(place.lab.repo), "fixed in KODA-12: update and resume", BEGIN)
     starts = [place.hook("session-start", source="resume") for _ in range(2)]
@@ -233,7 +233,7 @@ def test_what_is_owed(place: Place) -> None:
 
 
 def test_silent_where_the_mod_served(place: Place) -> None:
-    """For two minutes after the mod told a session a settings hook tells it nothing, and notes what it does."""
+    """For two minutes after the mod served a session, a settings hook adds nothing to it, and only records its state."""
     place.put("koda", kind="lock")
     assert "koda title" in place.hook("user-prompt-submit", channel="mod")
     for event in ("user-prompt-submit", "session-start"):
@@ -251,7 +251,7 @@ def test_silent_where_the_mod_served(place: Place) -> None:
 
 
 def test_the_mod_is_never_silent(place: Place) -> None:
-    """What the mod itself asks is answered, however often."""
+    """Every call of the mod itself is answered."""
     place.put("koda", kind="lock")
     assert all("koda title" in place.hook("user-prompt-submit", channel="mod") for _ in range(3))
 

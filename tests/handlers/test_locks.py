@@ -216,7 +216,7 @@ def test_folder_that_cannot_be_listed(place: Place, monkeypatch: pytest.MonkeyPa
 
 
 def test_board_that_cannot_be_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody can say whether the holder lives, it is unknown, and the lock holds."""
+    """If nobody can say whether the holder lives, it is unknown, and the lock holds."""
     lock(place)
 
     def refuse(*_: object) -> None:
@@ -252,7 +252,7 @@ def test_audit(place: Place) -> None:
 
 
 def test_audit_without_a_day(place: Place) -> None:
-    """Where the policy names no day, a lock that does not name its owner only warns."""
+    """If the policy names no day, a lock that does not name its owner only warns."""
     place.put("old", kind="lock", day="2020-01-01", expires="2026-12-01")
     assert audit_exit(locks(place)) == ANSWERED
     assert audit_text(locks(place)).startswith("warn  anonymous")

@@ -110,7 +110,7 @@ def test_nobody_waits(place: Place) -> None:
 
 
 def test_only_what_is_done_now_tells(place: Place) -> None:
-    """Set to done again, or by an alert that is no bug-dep, nobody is told a second time."""
+    """If a bug-dep is set to done again, or an alert that is not a bug-dep, no second follow-up is queued."""
     place.hook("session-start")
     slug = wait_for(place)
     end(place, slug)

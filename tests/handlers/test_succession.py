@@ -182,7 +182,7 @@ def test_own_task_is_kept(busy: Place) -> None:
 
 
 def test_notices_that_cannot_be_written(busy: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the lock cannot be written, the rest is taken over all the same."""
+    """If the lock cannot be written, everything else is inherited all the same."""
 
     def refuse(*_: object) -> None:
         raise NoticeError("the disk is full")

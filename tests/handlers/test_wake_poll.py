@@ -77,7 +77,7 @@ def test_delivered_with_the_prompt_that_the_client_makes_of_it(place: Waiting) -
 
 
 def test_prompt_that_quotes_a_wake(place: Waiting) -> None:
-    """Where no wake was handed out, a prompt that begins as one, or a client's that quotes one, carries the alerts."""
+    """If no wake was handed out, a prompt that begins like one, or a client's that quotes one, carries the alerts."""
     place.hook("session-start", provider="claude-code")
     place.put("koda", kind="lock")
     assert "koda" in place.hook("user-prompt-submit", speaker="wake")
@@ -205,7 +205,7 @@ def test_nobody_knows_the_session(place: Waiting) -> None:
 
 
 def test_mod_minds_the_session(place: Waiting) -> None:
-    """Where a mod of the same client looks, nobody else waits, and what waits in the outbox is left to the mod."""
+    """If a mod of the same client sends heartbeats, no process waits, and the outbox is left to the mod."""
     began = place.waits_until_due()
     place.look("busy")
     answer = place.wait(since=began)
@@ -225,7 +225,7 @@ def test_switch_that_is_off(place: Waiting) -> None:
 
 
 def test_policy_that_starts_no_servers(place: Waiting) -> None:
-    """Where no server is to be started by itself, none is by this either."""
+    """If no server may be started automatically, this process starts none either."""
     place.policy(ON + "  ensure_server_on_start: false\n")
     assert not place.wait().ensures
 

@@ -62,7 +62,7 @@ def test_list(place: Woken) -> None:
 
 
 def test_counts_where_they_are_asked_for(place: Woken) -> None:
-    """What was counted of a session stands below its line, and is null in the answer to who did not ask."""
+    """The counts of a session are below its line, and null in an answer that was not asked for them."""
     place.tell(place.woken().id, "submitted")
     place.after(40)
     place.beat(BOB)
@@ -89,7 +89,7 @@ def test_what_a_wake_waits_for(place: Woken, state: str, draft: bool, told: str)
 
 
 def test_wake_that_nobody_would_take(place: Woken) -> None:
-    """A session for which neither a mod nor a hook ever asked is told as one that no wake can reach."""
+    """A session for which neither a mod nor a hook ever called is listed as one that no wake can reach."""
     place.hook("session-start", session="cid-11111111")
     place.after(20)
     place.beat("cid-11111111")
@@ -141,7 +141,7 @@ def test_pause_of_one(place: Woken) -> None:
 
 
 def test_what_was_done_comes_first(place: Woken) -> None:
-    """A pause and its end are told as what was done, also where the policy wakes nobody anyway, and what ends a pause."""
+    """The answer to a pause and to its end says what was done and how to undo it, even if the policy wakes nobody."""
     place.policy("version: 1\n")
     told = paused_text(place.pause(session=ANN)).splitlines()
     assert told[0] == "paused: no wake is queued until majordomus wake resume"
@@ -215,7 +215,7 @@ def test_wake_now_where_nobody_is_woken(place: Woken) -> None:
 
 
 def test_mod_of_the_user_without_trust(place: Woken) -> None:
-    """A session whose look said that its mod is the user's is off until that is trusted: nothing is queued, and it is told."""
+    """A session whose heartbeat named the user's mod is off until that is trusted: nothing is queued, and the list says why."""
     place.look(scope="user")
     place.after(20)
     place.beat()
@@ -231,7 +231,7 @@ def test_mod_of_the_user_without_trust(place: Woken) -> None:
 
 
 def test_wakes_that_cannot_be_read(place: Woken) -> None:
-    """One session whose stored wakes cannot be read is told as that, and keeps no other from being woken."""
+    """A session whose stored wakes cannot be read is listed as such, and prevents no other from being woken."""
     for session in (ANN, BOB):
         place.look(session=session)
     place.pause(session=ANN)
@@ -252,7 +252,7 @@ async def _looked(place: Woken) -> None:
 
 
 def test_wake_that_cannot_be_written(place: Woken, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the prompt cannot be written when it is to be handed out, the look has its line and the prompt waits on."""
+    """If the prompt cannot be composed when it is due, the heartbeat still has its line, and the prompt stays in the outbox."""
 
     async def broken(service: RepositoryService, look: RequestContext) -> Prompt:
         raise OSError("the disk is gone")

@@ -114,7 +114,7 @@ def test_a_subdirectory(machine: Machine) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"projects": 3}', "[" * 100_000])
 def test_files_that_are_damaged(machine: Machine, text: str) -> None:
-    """What unreadable files of the client say is unknown, including its trust in the checkout; nothing crashes."""
+    """The content of the client's unreadable files is unknown, including its trust in the checkout; nothing crashes."""
     (machine.home / ".claude.json").write_text(text)
     (machine.home / ".claude/settings.json").write_text(text)
     seen = machine.seen()

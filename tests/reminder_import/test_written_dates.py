@@ -70,7 +70,7 @@ def test_a_doubtful_date_is_refused(text: str, fault: str) -> None:
 
 @pytest.mark.parametrize("text", ["25/10/2026", "10/25/2026", "25-10-2026"])
 def test_only_one_order_may_fit(text: str) -> None:
-    """Where one number cannot be a month, the order is plain."""
+    """If one number cannot be a month, the order is clear."""
     found = find_date(text)
     assert found is not None
     assert found.when == date(2026, 10, 25)

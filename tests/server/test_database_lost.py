@@ -220,7 +220,7 @@ def _titles(path: Path) -> list[str]:
 
 
 def test_a_journal_that_is_kept_aside_alone_is_named(lab: Lab) -> None:
-    """Where only the journal of a database is left, that is what may still be read."""
+    """If only the journal of a database is left, it is what can still be read."""
     journal = lab.state / "majordomus.db.damaged-20261011T090000Z-wal"
     process = serve(lab)
     process.terminate()

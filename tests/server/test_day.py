@@ -92,7 +92,7 @@ def place(lab: Lab) -> Iterator[Clocked]:
 
 @pytest.fixture
 def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Where prompts were composed, one by one."""
+    """The moments at which prompts were composed."""
     told: list[str] = []
 
     def counting(where: str) -> None:

@@ -145,7 +145,7 @@ def test_a_silent_process_that_is_not_the_holder_is_spared(lab: Lab) -> None:
 
 
 def test_a_silent_holder_that_nobody_can_name_is_spared(lab: Lab) -> None:
-    """Where the lock file names no process, or one that is not the holder, nobody is ended, and that is said."""
+    """If the lock file names no process, or one that is not the holder, nobody is killed, and the error says why."""
     bystander = python(lab, "import time; time.sleep(600)")
     lab.state.mkdir()
     with open(lab.state / "lease.lock", "w") as lock:
@@ -213,7 +213,7 @@ def read_only(lab: Lab) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_a_read_only_repository_has_its_brief(
     lab: Lab, read_only: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """Where nothing can be written no server can run: the brief says so and comes, and ensure fails with the reason."""
+    """If nothing can be written, no server can run: the brief still comes and says so, and ensure fails with the reason."""
     try:
         brief, ensured = read_only("brief"), read_only("serve", "ensure")
     finally:

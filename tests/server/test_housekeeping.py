@@ -186,7 +186,7 @@ def test_unheard_for_a_week(server: Server) -> None:
 
 
 def test_git_that_does_not_answer(server: Server) -> None:
-    """Where git says nothing, as after the repository was moved, nobody is closed."""
+    """If git gives no answer, as after the repository was moved, no episode is closed."""
     server.open("ann", server.lab.worktree("topic"))
     server.lab.repo.rename(server.lab.base / "moved")
     assert server.after(10) == {"ann": "heard"}

@@ -45,7 +45,7 @@ def _file(common: Path) -> Path:
 
 
 def _socket(common: Path, epoch: int) -> Path:
-    """Where a server of the epoch would listen, with a runtime folder of the test's own."""
+    """The path at which a server of the epoch would listen, with a runtime folder of the test's own."""
     return socket_in(common.parent, str(common), epoch)
 
 
@@ -360,6 +360,6 @@ def test_a_git_folder_that_cannot_be_read_is_told(common: Path) -> None:
 
 
 def test_no_lease_is_told_with_the_command_that_helps(common: Path) -> None:
-    """Where nobody ever held, the sentence names the command that starts a server."""
+    """If nobody ever held the lease, the sentence names the command that starts a server."""
     with pytest.raises(NoServerError, match="no server holds this repository; start one with majordomus serve ensure"):
         read_lease(str(common))

@@ -33,7 +33,7 @@ def _logging() -> Iterator[None]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the log is, in a folder of its own."""
+    """The path of the log, in a folder of its own."""
     folder = tmp_path / "majordomus"
     folder.mkdir()
     return folder / "server.log"
@@ -106,7 +106,7 @@ def test_a_log_that_was_taken_away_comes_back(replaced: bool, path: Path) -> Non
 
 
 def test_a_log_whose_folder_was_removed_ends_nobody(path: Path) -> None:
-    """Where the whole folder went, records are lost without a fault, and come again with the folder."""
+    """If the whole folder is removed, records are lost without an error, and are written again once it is back."""
     logs.log_to(path)
     log.info("first")
     shutil.rmtree(path.parent)

@@ -35,7 +35,7 @@ wall_clock.utc_now = lambda: real() + timedelta(days={days})
 
 
 def database(lab: Lab) -> Path:
-    """Where the database is."""
+    """The path of the database."""
     return lab.state / "majordomus.db"
 
 
@@ -299,7 +299,7 @@ def test_an_earlier_copy_under_a_running_server_is_told(lab: Lab) -> None:
 
 
 def test_a_copy_that_lacks_nothing_ends_nobody(lab: Lab) -> None:
-    """Where the journal holds all that a copy lacks, the server goes on and nothing is lost."""
+    """If the journal holds everything that a copy lacks, the server goes on and nothing is lost."""
     stop(begun(lab))
     shutil.copyfile(database(lab), lab.base / "backup")
     # A checkpoint in between, as one of the regular checks may make, would leave rows that the journal does not hold.

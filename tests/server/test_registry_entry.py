@@ -120,7 +120,7 @@ def test_an_entry_that_was_removed_is_written_again(lab: Lab, lease: Lease, monk
 
 
 def test_a_bare_repository_names_a_checkout_that_can_be_asked_about(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the primary is bare, the entry names the work tree that the server was started from."""
+    """If the primary checkout is bare, the entry names the work tree that the server was started from."""
     lab.commit()
     bare, tree = lab.base / "bare.git", lab.base / "tree"
     lab.git("clone", "-q", "--bare", str(lab.repo), str(bare))

@@ -49,7 +49,7 @@ def _foreign(folder: Path) -> Path:
 
 
 def test_the_folder_is_made_for_its_user_alone(short: Path) -> None:
-    """Where XDG_RUNTIME_DIR is good, the folder in it has mode 0700, and asking again finds the same."""
+    """If XDG_RUNTIME_DIR is usable, the folder in it has mode 0700, and the next call returns the same folder."""
     folder = _runtime(short)
     assert (folder, stat.S_IMODE(folder.stat().st_mode)) == (short / "majordomus", 0o700)
     assert _runtime(short) == folder
@@ -69,7 +69,7 @@ def test_without_the_variable_there_is_a_folder_too(temporary: Path) -> None:
 
 
 def test_a_path_too_long_for_a_socket_is_passed_over(short: Path, temporary: Path) -> None:
-    """Where the socket's path would not fit into 104 bytes, the temporary folder is taken."""
+    """If the socket's path would exceed 104 bytes, the temporary folder is used."""
     long = short / ("d" * SOCKET_PATH_BYTES)
     long.mkdir(mode=0o700)
     folder = _runtime(long)
@@ -115,7 +115,7 @@ def test_our_folder_owned_by_somebody_else_is_refused(temporary: Path) -> None:
 
 @pytest.mark.parametrize("where", ["given", "ours"])
 def test_a_link_is_refused(where: str, short: Path) -> None:
-    """Where a link leads may change after it was looked at, so none is followed."""
+    """The target of a link may change after the check, so no link is followed."""
     (short / "real").mkdir(mode=0o700)
     given = short / "given"
     if where == "given":
@@ -157,7 +157,7 @@ def test_a_file_in_the_way_is_told(where: str, short: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_told(temporary: Path) -> None:
-    """Where nothing can be made, the sentence says why."""
+    """If nothing can be created, the sentence says why."""
     temporary.rmdir()
     with pytest.raises(RuntimeFolderError, match=r"cannot be created \(No such file"):
         runtime_folder({}, NAME)

@@ -96,7 +96,7 @@ def test_a_file_that_names_no_version(module: Path, text: str) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_looked_at_again(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system has no descriptor left nothing is concluded, and the next look tells."""
+    """If the system has no descriptor left, nothing is concluded, and the next check decides."""
     installed = Installation(str(module), "0.9.0")
 
     def fail(*_: object) -> None:

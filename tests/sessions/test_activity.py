@@ -110,7 +110,7 @@ def test_closed_session() -> None:
 
 
 def test_first_of_two_at_once() -> None:
-    """Of two clients that speak at the same moment, in two threads, one alone is told that it has the session."""
+    """Of two clients that call at the same moment, in two threads, only one gets the session."""
     activity, sessions = Activity(), [f"e{number}" for number in range(300)]
     start = threading.Barrier(2)
 
@@ -140,7 +140,7 @@ def test_client_whose_process_ended() -> None:
 
 
 def test_client_that_leaves() -> None:
-    """Who is left may still show the session: those heard of late, and those whose process lives however long ago."""
+    """The remaining clients that may show the session: those heard recently, and those whose process lives."""
     activity = Activity()
     living = Client(os.getpid(), "/r", find_process(os.getpid()))
     activity.note_client("e", living, NOW)

@@ -68,7 +68,7 @@ class Servers:
         return server
 
     def stored(self) -> StoredSessions:
-        """What a command reads where no server answers."""
+        """The sessions that a command reads without a server."""
         return StoredSessions(self.path)
 
 
@@ -90,7 +90,7 @@ def server(servers: Servers) -> Server:
 
 
 def test_an_opened_episode_was_heard(server: Server) -> None:
-    """Whoever opens an episode has spoken: it is heard, in the state it gave, since now."""
+    """Opening an episode counts as hearing it, in the given state, from now on."""
     known = server.open()
     assert (known.liveness, known.state) == ("heard", EpisodeState.BUSY)
     assert (known.episode.since, known.episode.heard) == (NOW, NOW)
@@ -188,7 +188,7 @@ def test_a_moved_episode_keeps_its_task(server: Server) -> None:
 
 
 def test_a_closed_episode_is_gone_with_its_reason(server: Server, servers: Servers) -> None:
-    """Closed, it is on no board, now or later, and it is told when and why it ended."""
+    """A closed episode is on no board, now or later, and its record says when and why it ended."""
     server.open()
     closed = server.board.close("e1", "its work is done", later(minutes=1))
     assert (closed.closed, closed.closed_reason) == (later(minutes=1), "its work is done")
@@ -199,7 +199,7 @@ def test_a_closed_episode_is_gone_with_its_reason(server: Server, servers: Serve
 
 
 def test_a_closed_episode_takes_no_more_orders(server: Server) -> None:
-    """What is asked of it is refused with its reason and the way to open it again."""
+    """A command about a closed episode is refused with the reason and the way to open it again."""
     server.open()
     server.board.close("e1", "done", NOW)
     with pytest.raises(ConflictError, match=r"e1 is closed \(done\); open it again with .* --session e1"):
@@ -412,7 +412,7 @@ def test_a_row_of_another_hand_is_a_sentence(server: Server, servers: Servers, c
 
 
 def test_moments_come_back_in_utc(server: Server, servers: Servers) -> None:
-    """What was said in another zone is stored as the moment it was."""
+    """A moment in another zone is stored as the same moment."""
     server.open(now=NOW.astimezone())
     (known,) = servers.next().board.open_episodes()
     assert (known.episode.since, known.episode.since.tzinfo) == (NOW, UTC)

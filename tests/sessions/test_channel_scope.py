@@ -47,7 +47,7 @@ def test_hook_of_the_project_alone(person: Path, project: Path, name: str) -> No
 
 @pytest.mark.parametrize("own", [OF_PROJECT, OF_USER, BEFORE_SCOPES, "{no JSON", "\0"])
 def test_hook_that_the_person_has_too(person: Path, project: Path, own: str) -> None:
-    """Whatever the project declares: where the person's own settings declare one, or cannot be read, it is theirs."""
+    """Whatever the project declares: if the person's own settings declare a hook, or cannot be read, the hook is theirs."""
     (person / "settings.json").write_text(own)
     assert scope_of_hook("project", [str(person)], str(project)) == "user"
     assert scope_of_hook("project", ["/nowhere", str(person)], str(project)) == "user"
@@ -74,7 +74,7 @@ def test_text_in_a_file_is_no_declaration(person: Path, project: Path, text: str
 
 
 def test_settings_that_cannot_be_read_prove_nothing(person: Path, project: Path) -> None:
-    """Where one of the project's files cannot be read, its hook is not shown to be its own."""
+    """If one of the project's files cannot be read, its hook is not proven to be its own."""
     (project / ".claude/settings.local.json").symlink_to("settings.local.json")
     assert isinstance(declares_wake(str(project / ".claude/settings.local.json"), "project"), Unknown)
     assert scope_of_hook("project", [str(person)], str(project)) == "user"
@@ -92,7 +92,7 @@ def test_mod_of_the_project_alone(person: Path, project: Path) -> None:
 
 
 def test_mod_that_cannot_be_looked_for_may_be_there(person: Path, project: Path) -> None:
-    """Where the person's folder cannot be looked at, they may have a mod, and the project's may be none."""
+    """If the person's folder cannot be accessed, they may have a mod, and the project's may not be the one that is loaded."""
     install_mod(project / ".claude")
     (person / "skills").symlink_to("skills")
     assert isinstance(find_mod(str(person)), Unknown)

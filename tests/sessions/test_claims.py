@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the database lies."""
+    """The path of the database."""
     return tmp_path / "majordomus.db"
 
 
@@ -77,7 +77,7 @@ def test_release(board: Board, path: Path) -> None:
 
 
 def test_release_of_nothing(board: Board) -> None:
-    """To release what is not held is told, and so is an episode that is not open."""
+    """Releasing a claim that is not held is refused, and so is a release for an episode that is not open."""
     with pytest.raises(NotFoundError, match="holds no claim;"):
         board.release("ann", None)
     with pytest.raises(NotFoundError, match="no claim named 'x'"):
@@ -137,7 +137,7 @@ def test_superseded_board_claims_nothing(board: Board, path: Path) -> None:
 
 
 def test_no_database(tmp_path: Path) -> None:
-    """Where no episode was ever opened nothing is claimed; where it cannot be read, that is told."""
+    """If no episode was ever opened there are no claims; if the database cannot be read, that is an error."""
     assert StoredSessions(tmp_path / "none.db").claims() == ()
     (tmp_path / "bad.db").write_text("no database")
     with pytest.raises(StoreError):

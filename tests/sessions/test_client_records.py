@@ -70,7 +70,7 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def sessions(folder: Path) -> tuple[SeenSession, ...]:
-    """What a first reading of the folder finds."""
+    """The result of the first reading of the folder."""
     found = SeenSessions(str(folder)).read()
     assert found.unread is None
     return found.sessions
@@ -144,7 +144,7 @@ def test_record_without_domain(folder: Path, write: Write, other: subprocess.Pop
 def test_system_without_proc(
     folder: Path, write: Write, other: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a process cannot be told from a later one, a session is unknown while its number is used, then gone."""
+    """If a process cannot be distinguished from a later one, the session is unknown while its number is used, then gone."""
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(processes, "PROC", "/nowhere")
     write(other.pid, pidDomain="darwin", procStart="Sun Mar  1 12:00:00 2026", status="busy")
@@ -203,7 +203,7 @@ def test_record_that_is_not_understood(folder: Path, write: Write, told: dict[st
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b"[" * 9_000, b'{"cwd":"\\ud800"}'])
 def test_garbage(folder: Path, content: bytes) -> None:
-    """A file that is no record may be one of a session as long as a process has its number."""
+    """A file that is not a record may be one of a session as long as a process has its number."""
     (folder / f"{ME}.json").write_bytes(content)
     found = SeenSessions(str(folder)).read()
     assert found.sessions == ()
@@ -211,14 +211,14 @@ def test_garbage(folder: Path, content: bytes) -> None:
 
 
 def test_garbage_that_a_client_left(folder: Path) -> None:
-    """What is no record, and named after a process that is gone, is nobody's."""
+    """A file that is not a record, named after a process that is gone, is ignored."""
     for name in (f"{2**31 - 1}.json", "notes.json"):
         (folder / name).write_bytes(b"{")
     assert SeenSessions(str(folder)).read() == Seen()
 
 
 def test_several_that_cannot_be_read(folder: Path, write: Write, other: subprocess.Popen[bytes]) -> None:
-    """Those that can be read are told, and of the others how many there are."""
+    """The readable records are listed, and the others are counted."""
     write()
     for pid in (1, other.pid):
         os.mkfifo(folder / f"{pid}.json")
@@ -231,7 +231,7 @@ def test_several_that_cannot_be_read(folder: Path, write: Write, other: subproce
 
 
 def test_no_regular_file(folder: Path, write: Write, tmp_path: Path) -> None:
-    """A pipe, a folder, and a link to somewhere else are never followed nor waited for, and are no record that was read."""
+    """A pipe, a folder, and a link to somewhere else are never followed or waited for, and never count as records."""
     write().rename(tmp_path / "outside.json")
     (folder / f"{ME}.json").symlink_to(tmp_path / "outside.json")
     found = SeenSessions(str(folder)).read()
@@ -340,6 +340,6 @@ NAMES = ["pid", "sessionId", "cwd", "startedAt", "procStart", "pidDomain", "stat
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
 def test_any_values(folder: Path, write: Write, told: dict[str, Any]) -> None:
-    """Whatever a record holds, reading it and placing it raises nothing."""
+    """Whatever a record holds, reading and placing it raises nothing."""
     write(file=f"{ME}.json", **told)
     group_by_checkout(SeenSessions(str(folder)).read(), [str(folder.parent)])

@@ -25,7 +25,7 @@ PUT = "INSERT INTO episodes VALUES (?, 'p', '/r', NULL, NULL, 'busy', 's', 'h', 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the database is."""
+    """The path of the database."""
     return tmp_path / "majordomus.db"
 
 
@@ -96,7 +96,7 @@ def test_readers_never_wait_for_a_writer(path: Path) -> None:
 
 
 def test_one_look_is_consistent(path: Path) -> None:
-    """What another writes meanwhile is not seen in the middle of a reading."""
+    """A write by somebody else is not seen in the middle of a reading."""
     with opened(path, 1) as writer, opened(path) as reader:
         with reader.read() as connection:
             before = connection.execute("SELECT count(*) FROM episodes").fetchone()
@@ -106,7 +106,7 @@ def test_one_look_is_consistent(path: Path) -> None:
 
 
 def test_a_write_that_fails_changes_nothing(path: Path) -> None:
-    """Whatever is raised inside a transaction, nothing of it is stored and the next one goes through."""
+    """If anything is raised inside a transaction, nothing of it is stored and the next one succeeds."""
     with opened(path, 1) as database:
         with pytest.raises(StoreError, match="UNIQUE"), database.write() as connection:
             connection.executemany(PUT, [("a",), ("a",)])
@@ -152,7 +152,7 @@ def test_a_closed_database_says_so(path: Path) -> None:
 
 
 def test_an_older_epoch_writes_nothing_more(path: Path) -> None:
-    """As soon as a newer one has opened the file, the older is refused before its first row, and told what to do."""
+    """As soon as a newer server has opened the file, the older is refused before its first row, with what to do."""
     with opened(path, 1) as older:
         put(older, "a")
         with opened(path, 2) as newer:
@@ -165,7 +165,7 @@ def test_an_older_epoch_writes_nothing_more(path: Path) -> None:
 
 
 def test_an_older_epoch_cannot_even_open(path: Path) -> None:
-    """Who comes late with an older epoch leaves the newer one in force."""
+    """A late server with an older epoch leaves the newer one in force."""
     with opened(path, 5):
         pass
     with pytest.raises(SupersededError), opened(path, 4):
@@ -268,7 +268,7 @@ WRONG: list[tuple[Callable[[Path], None], str]] = [
 def test_a_file_that_is_not_right_is_left_as_it_is(
     path: Path, spoil: Callable[[Path], None], told: str, epoch: int | None
 ) -> None:
-    """Whoever opens it gets a sentence with the path and what to do; no table is added and no row lost."""
+    """Opening it fails with the path and what to do; no table is added and no row lost."""
     spoil(path)
     before = _tables(path)
     with pytest.raises(StoreError, match=told) as caught, opened(path, epoch):
@@ -291,7 +291,7 @@ def test_a_truncated_database_is_a_sentence(path: Path) -> None:
 
 
 def test_a_file_emptied_by_another_is_not_taken_for_nothing_stored(path: Path) -> None:
-    """A reader of an empty file says that it is no database; a writer makes it one again."""
+    """A reader of an empty file says that it is not a database; a writer makes it one again."""
     path.touch()
     with pytest.raises(StoreError, match="is not a database of majordomus"), opened(path):
         pass
@@ -310,7 +310,7 @@ sys.stdin.read()
 
 
 def test_a_lock_of_another_process_is_a_sentence(path: Path) -> None:
-    """Who cannot write within a second says so, reads all the same, and writes once the other has let go."""
+    """A writer that cannot write within a second says so, still reads, and writes once the other has let go."""
     with opened(path, 1) as database:
         put(database, "a")
         with running(LOCKER, path) as other:
@@ -342,7 +342,7 @@ while True:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_killed_writer_leaves_the_old_or_the_new(path: Path, seed: int) -> None:
-    """Killed anywhere, what is stored is one whole transaction: the last that was told of, or the one after it."""
+    """After a kill at any moment, the file holds one whole transaction: the last that was reported, or the one after it."""
     with running(WRITER, path) as writer:
         told = -1
         for _ in range(random.Random(seed).randrange(1, 200)):
@@ -405,14 +405,14 @@ def seal(path: Path) -> None:
 
 
 def test_a_read_only_folder_is_read(sealed: Path) -> None:
-    """What was stored is read where nothing can be written, and nothing is left there."""
+    """Stored rows can be read if nothing can be written, and nothing is left there."""
     seal(sealed)
     assert unprivileged(lambda: names(sealed)) == ["a"]
     assert [each.name for each in sealed.parent.iterdir()] == [sealed.name]
 
 
 def test_a_read_only_folder_cannot_be_written(sealed: Path) -> None:
-    """A writer is told so in a sentence."""
+    """A writer gets an error in one sentence."""
     seal(sealed)
 
     def attempt() -> str:

@@ -32,7 +32,7 @@ def kill(client: subprocess.Popen[bytes]) -> None:
 
 
 def told(place: Place) -> tuple[list[str], list[Life]]:
-    """The peers that another session is told of, and how the owners of all locks fare."""
+    """The peers that another session sees, and the life of the owners of all locks."""
     section = asyncio.run(place.service.section("peers", str(place.lab.repo), BOB))
     assert isinstance(section.data, PeersData)
     locks = place.call(list_locks, LocksInputs, session=BOB).locks
@@ -40,7 +40,7 @@ def told(place: Place) -> tuple[list[str], list[Life]]:
 
 
 def test_one_judgement(place: Place, client: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that was killed is no peer any more, and the owner of its lock is gone, at the first question after."""
+    """A killed client is not a peer any more, and the owner of its lock is gone, at the first question afterwards."""
     monkeypatch.setattr(endings, "FRESH_SECONDS", 0.0)
     place.hook("session-start", pid=client.pid)
     place.call(place_lock, PlaceInputs, session=ANN, component="koda")

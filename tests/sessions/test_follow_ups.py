@@ -18,7 +18,7 @@ NOW = datetime(2026, 10, 11, 9, 0, tzinfo=UTC)
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the database is."""
+    """The path of the database."""
     return tmp_path / "majordomus.db"
 
 
@@ -37,12 +37,12 @@ def enter(board: Board, session: str, checkout: str = "/r") -> None:
 
 
 def texts(board: Board, session: str) -> list[str]:
-    """What is owed to a session."""
+    """The follow-ups of a session."""
     return [one.text for one in board.follow_ups(session)]
 
 
 def test_what_is_owed_waits_until_it_is_told(path: Path) -> None:
-    """In the order in which it came; what was told is gone, what was not stays, and briefs are composed anew."""
+    """Follow-ups come in order; delivered ones are removed, others stay, and briefs are composed anew."""
     with board_of(path) as board:
         enter(board, "ann")
         versions = [board.version]
@@ -68,7 +68,7 @@ def test_nobody_else_is_told(path: Path) -> None:
 
 
 def test_successor(path: Path) -> None:
-    """Where the session has ended, whoever is open in its checkout is owed it; nobody of another checkout is."""
+    """If the session has ended, an open session of its checkout gets the follow-up, and none of another checkout."""
     with board_of(path) as board:
         enter(board, "ann")
         enter(board, "bob")
@@ -81,7 +81,7 @@ def test_successor(path: Path) -> None:
 
 
 def test_next_server_knows_it(path: Path) -> None:
-    """What was not told by one server is told by the next, and what was is not."""
+    """A follow-up that one server did not deliver is delivered by the next, and only then."""
     with board_of(path) as board:
         enter(board, "ann")
         for text in ("one", "two"):

@@ -66,14 +66,14 @@ def test_the_second_ends(place: Place, client: Start) -> None:
 
 
 def test_the_first_ends(place: Place, client: Start) -> None:
-    """Where the client that has the session ends, the other one has it."""
+    """If the client that has the session ends, the other one gets it."""
     first, second = shown_by_both(place, client)
     end(place, first.pid)
     assert follows(place) == second.pid
 
 
 def test_the_first_is_killed(place: Place, client: Start) -> None:
-    """Nor does the session end with a process that was killed, while another shows it."""
+    """A session does not end with a killed process while another client shows it."""
     first, second = shown_by_both(place, client)
     first.kill()
     first.wait()
@@ -112,7 +112,7 @@ def test_a_client_that_names_no_process(place: Place, client: Start) -> None:
 
 
 def test_closed_by_command(place: Place, client: Start) -> None:
-    """Who closes an episode by command closes it, whoever shows it."""
+    """A person who closes an episode by command closes it, whichever client shows it."""
     shown_by_both(place, client)
     place.call(close_episode, CloseInputs, session=ANN)
     assert place.episode() is None

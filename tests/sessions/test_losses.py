@@ -42,7 +42,7 @@ def test_a_record_is_read_as_it_was_written() -> None:
     ],
 )
 def test_what_cannot_be_understood_counts_as_not_noted(content: bytes, noted: LockRecord) -> None:
-    """Whatever lies in the lock, also as an earlier version wrote it, no start fails on it."""
+    """Whatever the lock file holds, also from an earlier version, no start fails because of it."""
     assert read_lock_record(content) == noted
 
 

@@ -29,7 +29,7 @@ def test_process_that_ended() -> None:
 
 
 def test_number_that_nobody_has() -> None:
-    """A number that no process of ours has may be one of a container's: nothing is told of it."""
+    """A number that no process of ours has may be a container's, so nothing is said about it."""
     found = find_process(2**31 - 1)
     assert (found.start, found.table) == (None, None)
     assert process_life(found) is Life.UNKNOWN

@@ -43,7 +43,7 @@ def put(database: Database, name: str) -> None:
 
 
 def rows(path: Path) -> list[str]:
-    """What is stored in the file."""
+    """The content of the file."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         return [row[0] for row in connection.execute("SELECT id FROM episodes ORDER BY id")]
 
@@ -87,7 +87,7 @@ def test_a_write_into_a_file_that_nobody_finds_is_refused(change: Callable[[Path
 
 @pytest.mark.parametrize("change", [_move, _replace, _drop_wal])
 def test_a_file_that_is_moved_in_the_midst_of_a_write(change: Callable[[Path], None], path: Path) -> None:
-    """It is looked at once more when the write has been stored, before anybody is told that it was."""
+    """The file is examined once more after the write was stored, before the write is reported as done."""
 
     def write(database: Database) -> None:
         with database.write() as connection:
@@ -196,7 +196,7 @@ def test_what_can_still_be_read_of_a_cut_database_is_kept(path: Path) -> None:
 
 
 def test_a_checkpoint_by_another_in_the_midst_of_writes(path: Path) -> None:
-    """A journal that another program has moved into the database, whole, is no loss, whenever that happens."""
+    """A journal that another program has moved into the database as a whole is not a loss, whenever that happens."""
     ended = threading.Event()
 
     def check() -> None:
@@ -238,7 +238,7 @@ def test_an_earlier_copy_in_the_midst_of_a_write(in_the_midst: bool, path: Path)
 
 
 def test_growth_and_checkpoints_are_nobodys_change(path: Path) -> None:
-    """What SQLite itself does to its files, and other readers and writers, refuse no write."""
+    """What SQLite itself, other readers and other writers do to the files causes no refusal."""
     with contextlib.closing(Database(path, 2)) as database, contextlib.closing(Database(path, 2)) as other:
         for number in range(300):
             put(database if number % 2 else other, f"{number}-{'x' * 900}")
@@ -254,7 +254,7 @@ def test_growth_and_checkpoints_are_nobodys_change(path: Path) -> None:
 
 
 def test_a_whole_database_is_left_alone(path: Path) -> None:
-    """Nothing is moved, nothing told, and a first start finds nothing missing."""
+    """Nothing is moved or reported, and a first start finds nothing missing."""
     assert recover(path, NOW, was_there=True) is None
     assert rows(path) == ["before"]
     assert recover(path.with_name("new.db"), NOW, was_there=False) is None
@@ -262,7 +262,7 @@ def test_a_whole_database_is_left_alone(path: Path) -> None:
 
 
 def test_a_database_that_is_gone_is_told(path: Path) -> None:
-    """Where an earlier server had stored something, a new database is not begun in silence."""
+    """If an earlier server had stored something, a new database is not begun silently."""
     path.unlink()
     told = recover(path, NOW, was_there=True)
     assert told is not None
@@ -284,7 +284,7 @@ def _scramble(path: Path) -> None:
     ],
 )
 def test_a_damaged_database_is_kept_aside(damage: Callable[[Path], object], said: str, path: Path) -> None:
-    """It gets a name that says so, byte for byte, a new one can be begun, and both are told until it is removed."""
+    """The damaged file gets a name that says so, byte for byte; a new one is begun, and both are reported until it is removed."""
     damage(path)
     raw = path.read_bytes()
     told = recover(path, NOW, was_there=True)
@@ -382,7 +382,7 @@ def _open(path: str, epoch: int, waits: object, told: object) -> None:
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_sixty_processes_that_open_at_once(exists: bool, path: Path) -> None:
-    """None of them is told that the database is locked, whether it is there already or has to be made."""
+    """No caller is told that the database is locked, whether it exists already or has to be made."""
     if not exists:
         path.unlink()
     spawn = multiprocessing.get_context("fork")

@@ -210,7 +210,7 @@ def test_an_outdated_server_changes_nothing(path: Path) -> None:
 
 
 def test_step_that_fails_is_undone(path: Path) -> None:
-    """Where something stands in the way of one step, none is taken, and the sentence says what."""
+    """If one step fails, none is taken, and the sentence says why."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE follow_ups (somebody TEXT)")
     before = dump(path)
@@ -223,7 +223,7 @@ def test_step_that_fails_is_undone(path: Path) -> None:
 
 
 def test_locked_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that somebody holds is told as such once the wait is over, and nothing of it is changed."""
+    """A database that somebody holds is reported as such once the wait is over, and is not changed."""
     monkeypatch.setattr(database_module, "OPEN_MS", 20)
     before = dump(path)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -236,7 +236,7 @@ def test_locked_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_cut_database_is_kept_aside(path: Path) -> None:
-    """A database of an earlier version that was cut is moved aside as it is, told, and a new one begun."""
+    """A truncated database of an earlier version is moved aside unchanged and reported, and a new one is begun."""
     os.truncate(path, path.stat().st_size - 4096)
     content = path.read_bytes()
     told = recover(path, AT, was_there=True)

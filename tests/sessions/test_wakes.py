@@ -111,7 +111,7 @@ def test_pause_of_all(server: Server) -> None:
 
 
 def test_version(server: Server) -> None:
-    """What a brief shows of wakes changes its version, and what it does not show leaves that alone."""
+    """A change that a brief shows changes its version, and any other does not."""
     server.wakes.change("e1", NOW, change_nothing)
     versions = [server.board.version]
     steps: list[Callable[[], object]] = [
@@ -127,7 +127,7 @@ def test_version(server: Server) -> None:
 
 
 def test_closed_episode(server: Server) -> None:
-    """What waits for a session is gone once that is closed, and what was counted stays as long as the episode does."""
+    """A waiting prompt is removed when its session is closed, and the counts stay as long as the episode does."""
     server.wakes.change("e1", NOW, queue)
     server.board.close("e1", "ended", NOW)
     assert server.wakes.open() == {}
@@ -222,7 +222,7 @@ def test_superseded_server(server: Server) -> None:
 
 @pytest.mark.parametrize(("column", "value"), [("anchor", "soon"), ("prompt", "{}"), ("paused", "x")])
 def test_row_of_another_hand(server: Server, column: str, value: str) -> None:
-    """A row that nobody here wrote is told as a sentence."""
+    """A row that we did not write is an error in one sentence."""
     server.wakes.change("e1", NOW, change_nothing)
     with server.database.write() as connection:
         connection.execute(f"UPDATE wakes SET {column} = ?", (value,))
