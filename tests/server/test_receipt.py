@@ -19,12 +19,12 @@ OTHER = "2" * 8 + "-2222-4222-8222-" + "2" * 12
 SLOW = """
 import asyncio
 from brief.handlers import session_context as telling
-composed = telling.shown_to
+composed = telling.read_unseen
 async def late(*args):
     found = await composed(*args)
     await asyncio.sleep({seconds})
     return found
-telling.shown_to = late
+telling.read_unseen = late
 """
 """A server that takes longer to compose than its caller waits."""
 
